@@ -32,7 +32,8 @@ import numpy as np
 import pagekin
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
-from pagekin.bags.build import BagSource, bags_of_pages
+from pagekin.bags.build import bags_of_pages
+from pagekin.bags.source import BagSource
 from pagekin.evaluation.baselines import CONTENTS, count_matrix, tf_idf
 from pagekin.gaps.mentions import linked_words
 from pagekin.model.arrays import Int64s

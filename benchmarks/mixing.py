@@ -17,7 +17,8 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags
 
 from benchmarks.projecting import Row
-from pagekin.bags.build import BagSource, counting_links, fold_bags
+from pagekin.bags.build import fold_bags
+from pagekin.bags.source import BagSource, counting_links
 from pagekin.evaluation.evaluate import evaluate_system
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.labelled import BY_PATH, open_labelled
@@ -137,7 +138,8 @@ def _anchors(indexed: IndexedStore, shown: Bools) -> Matrix:
         folded = fold_bags(replace(source, links=links), Strategy(content=False, links=False), file)
         pieces = list(folded.weighted())
     weight, term = (np.concatenate([getattr(each, name) for each in pieces]) for name in ("weight", "term"))
-    return csr_matrix((weight, term.astype(np.int64), folded.offsets))
+    lengths = np.concatenate([each.lengths() for each in pieces])
+    return csr_matrix((weight, term.astype(np.int64), offsets_of(lengths)))
 
 
 def _cosines(x: Matrix) -> Floats:

@@ -24,7 +24,7 @@ import pagekin
 from benchmarks.agreement import SMALLEST, collections
 from benchmarks.labelled import MORE
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
-from pagekin.bags.build import BagSource, sequential_links
+from pagekin.bags.source import BagSource, sequential_links
 from pagekin.evaluation.labelled import BY_PATH
 from pagekin.model.strategy import Strategy
 from pagekin.search.options import RelatedOptions

@@ -243,13 +243,13 @@ def test_without_a_change_nothing_is_touched(web: Web) -> None:
 def cut_again(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The rows whose texts are cut into chunks from now on."""
     rows: list[int] = []
-    cut = chunks.chunks_of_range
+    cut = chunks._cut
 
     def noting(reading: Any, ignored: Any, settings: Any, some: range) -> Any:
         rows.extend(some)
         return cut(reading, ignored, settings, some)
 
-    monkeypatch.setattr(chunks, "chunks_of_range", noting)
+    monkeypatch.setattr(chunks, "_cut", noting)
     return rows
 
 

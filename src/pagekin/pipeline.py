@@ -16,30 +16,30 @@ manifest     written last; it replaces the old generation by the new one
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, takewhile
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pagekin.bags.build import BagSource, fold_bags, ignored_parts
+from pagekin.bags.build import fold_bags
 from pagekin.bags.shuffle import folded_on_executors
+from pagekin.bags.source import BagSource, ignored_parts
 from pagekin.bags.stemming import stop_words
-from pagekin.duplicates.chunks import EarlierChunks, chunks_of_pages
-from pagekin.duplicates.executors import fingerprints_on_executors
-from pagekin.duplicates.fingerprints import Fingerprints, with_filters, write_fingerprints
+from pagekin.duplicates.chunks import EarlierChunks
+from pagekin.duplicates.fingerprints import ChunkSource, write_fingerprints
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.hadoop import fetch, needs_hadoop
 from pagekin.engines.local import WorkerPool, cpu_count, run, worker_pool
 from pagekin.engines.spark import SparkPool, spark_pool
 from pagekin.errors import MisuseError, PagekinError, StoreError
-from pagekin.index.answers import answers_name, is_answers, write_answers
+from pagekin.index.answers import answers_name, is_answers
 from pagekin.index.index import INDEX_VERSION
 from pagekin.index.shards import INDEX_CUTS, answers_cuts
 from pagekin.index.signing import write_inverted, write_signed_bags
@@ -51,17 +51,17 @@ from pagekin.model.arrays import Bytes, Int64s
 from pagekin.model.capture import MiB, ReadingSettings
 from pagekin.model.reading import CheckedReading
 from pagekin.model.strategy import NEIGHBOURS, PRESETS, Strategy
+from pagekin.search.all_pages import write_answers
 from pagekin.search.calibration import calibrate
 from pagekin.search.evidence import check_names
-from pagekin.search.executors import blocks_mapper
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.neighbours import write_neighbours
-from pagekin.search.options import MOST_ANSWERS
+from pagekin.search.options import MOST_ANSWERS, RelatedOptions
 from pagekin.sources.open import SourceSet, open_sources
 from pagekin.store import manifest as manifests
 from pagekin.store.choose import ChosenPages, choose_pages
 from pagekin.store.collect import PageCollector, Spool
-from pagekin.store.columns import MOST_SHARDS, open_array, reporting_errors, sync, write_columns
+from pagekin.store.columns import MOST_SHARDS, open_array, reporting_errors, sync
 from pagekin.store.executors import write_store_on_executors
 from pagekin.store.manifest import Manifest
 from pagekin.store.select import ReadPages, SelectedPages, check_number_of_pages, select_pages
@@ -259,15 +259,14 @@ def _keep_answers(root: Path, manifest: Manifest, limit: int, context: _BuildCon
 
 def _with_answers(root: Path, manifest: Manifest, limit: int, context: _BuildContext) -> Manifest:
     """Write answers into the folder of an index; return its manifest with them, which is not written."""
-    index, folder = manifest.index or {}, root / manifest.index_folder
+    index, folder, stages = manifest.index or {}, root / manifest.index_folder, context.stages(root)
     files = {name: facts for name, facts in index["files"].items() if not is_answers(name)}
     if limit:
         context.enter("answers")
         with closing(IndexedStore(root, manifest)) as store:
-            near = store.nearest_matrices(limit, blocks_mapper(context.stages(root), "answers"))
-            write_answers(folder, *near, store.catalog.names_inside())
-            divide(folder, open_shards(folder, len(store)), store.nodes, answers_cuts(limit))
-        described, name = context.stages(root).checksums(folder, files), f"{answers_name(limit)}."
+            write_answers(folder, store, partial(store.blend, RelatedOptions()), limit, stages)
+            divide(folder, open_shards(folder, len(store)), store.nodes, answers_cuts(limit), stages.each)
+        described, name = stages.checksums(folder, files), f"{answers_name(limit)}."
         files |= {file: facts for file, facts in described.items() if Path(file).name.startswith(name)}
     return replace(manifest, index={**index, "answers": limit, "files": files})
 
@@ -348,10 +347,9 @@ def _build(
             counts, skipped = _write_store(folder, read_pages, chosen, settings, first, spool, context)
             if len(first) > 2:
                 context.enter(DIVIDING)
-            divide(
-                folder, first, open_array(folder, "nodes.offsets", np.int64, below=None), STORE_CUTS, context.pool.map
-            )
-            files = context.stages(root).checksums(folder)
+            nodes, stages = open_array(folder, "nodes.offsets", np.int64, below=None), context.stages(root)
+            divide(folder, first, nodes, STORE_CUTS, stages.each)
+            files = stages.checksums(folder)
             manifest = Manifest(number, inputs, settings.as_dict(), counts, skipped, files)
             if old is not None:
                 assert isinstance(chosen, SelectedPages)  # Spark builds new stores
@@ -515,66 +513,74 @@ def _write_index(
     replaced: _Replaced | None = None,
 ) -> dict[str, Any]:
     """Write bags, signatures, inverted index and fingerprints of the store; return their entry in the manifest."""
-    store = Store(root, manifest)
-    generation = _next_index(root, manifest)
+    generation, stages = _next_index(root, manifest), context.stages(root)
     folder = root / f"index-{generation}"
-    context.enter("making bags")
-    pool, stages, source = context.pool, context.stages(root), BagSource.of(store)
-    ignored = ignored_parts(source, strategy)
-    write_chunks = partial(_write_chunks, root, store, folder, ignored.words, replaced, stages)
-    # Kernels cut chunks while Python code works on the rest.
-    beside = WorkerPool(1) if isinstance(pool, SparkPool) else pool
-    with beside.beside(write_chunks) as fingerprints, TemporaryFile(dir=folder) as file:
-        elsewhere = partial(folded_on_executors, stages, store) if isinstance(pool, SparkPool) else None
-        folded = fold_bags(source, strategy, file, pool.map, elsewhere, ignored)
-        context.enter("weighing and signing")
-        signed = len(folded.lengths) if strategy.outside else len(store.nodes) - 1
-        write_signed_bags(folder, folded, signed, stages)
-        if "latent" in strategy.weights_of_evidences():
-            context.enter("latent dimensions")
-            write_latent(folder, folded, stages)
-        context.enter("inverting")
-        write_inverted(folder, np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links), stages)
-        write_columns(folder, {"terms": folded.terms, "contents": folded.contents})
-        write_link_statistics(folder, store, folded.counting_links)
-        titles = (store.reading.pages.title[row] for row in store.nodes[:-1].tolist())
-        write_titles(folder, titles, stop_words(strategy.language) if strategy.stemming == "stopstem" else ())
-        vectors = {}
-        if given is not None:
-            context.enter("vectors")
-            find = store.catalog.page_names().find
-            vectors = {"vectors": write_given_vectors(folder, given, find, len(store.nodes) - 1)}
-        context.enter("near-duplicates")
-        duplicates = fingerprints()
-    first, nodes = open_shards(store.folder, len(store)), store.nodes
-    divide_index = partial(divide, folder, first, nodes, INDEX_CUTS, pool.map)
+    with closing(Store(root, manifest)) as store:
+        written = _write_bags(folder, store, strategy, given, context, replaced)
+        first, nodes = open_shards(store.folder, len(store)), store.nodes
+    divide_index = partial(divide, folder, first, nodes, INDEX_CUTS, stages.each)
     if manifest.shards > 1:
         context.enter(DIVIDING)
     divide_index()
-    store.close()
     facts: dict[str, Any] = {
         "generation": generation,
         "version": INDEX_VERSION,
         "strategy": strategy.as_dict(),
-        "duplicates": duplicates,
         "blend": {"scales": {}, "chance": 0.0},
-        **vectors,
+        **written,
         "files": stages.checksums(folder),
     }
     context.enter("calibrating")
     with closing(IndexedStore(root, replace(manifest, index=facts))) as indexed:
-        facts["blend"] = calibrate(indexed)
+        (facts["blend"],) = stages.each(calibrate, [indexed])
         if NEIGHBOURS in strategy.weights_of_evidences():
             context.enter("neighbours")
-            write_neighbours(folder, indexed, indexed.blend_for_neighbours, blocks_mapper(stages, NEIGHBOURS))
+            write_neighbours(folder, indexed, indexed.blend_for_neighbours, stages)
     divide_index()
     context.enter("checksums")
     facts["files"] |= stages.checksums(folder, facts["files"])
     return facts
 
 
+def _write_bags(
+    folder: Path,
+    store: Store,
+    strategy: Strategy,
+    given: VectorFile | None,
+    context: _BuildContext,
+    replaced: _Replaced | None,
+) -> dict[str, Any]:
+    """Write what needs no calibration; return the entries of near-duplicates and of vectors in the manifest."""
+    context.enter("making bags")
+    pool, stages, source = context.pool, context.stages(store.root), BagSource.of(store)
+    ignored = ignored_parts(source, strategy)
+    write_chunks = partial(_write_chunks, store, folder, ignored.words, replaced, stages)
+    # Kernels cut chunks while Python code works on the rest.
+    beside = WorkerPool(1) if isinstance(pool, SparkPool) else pool
+    with beside.beside(write_chunks) as fingerprints, TemporaryFile(dir=folder) as file:
+        elsewhere = partial(folded_on_executors, stages, store) if isinstance(pool, SparkPool) else None
+        folded = fold_bags(source, strategy, file, pool.map, elsewhere, ignored)
+        context.enter("weighing and signing")
+        signed = len(folded.evidence) if strategy.outside else len(store.nodes) - 1
+        write_signed_bags(folder, folded, signed, stages)
+        if "latent" in strategy.weights_of_evidences():
+            context.enter("latent dimensions")
+            write_latent(folder, folded, stages)
+        context.enter("inverting")
+        write_inverted(folder, np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links), stages)
+        write_link_statistics(folder, store, folded.counting_links)
+        stopped = stop_words(strategy.language) if strategy.stemming == "stopstem" else ()
+        write_titles(folder, store.node_titles(), stopped)
+        vectors = {}
+        if given is not None:
+            context.enter("vectors")
+            find = store.catalog.page_names().find
+            vectors = {"vectors": write_given_vectors(folder, given, find, len(store.nodes) - 1, stages)}
+        context.enter("near-duplicates")
+        return {"duplicates": fingerprints(), **vectors}
+
+
 def _write_chunks(
-    root: Path,
     store: Store,
     folder: Path,
     ignored: Bytes,
@@ -583,22 +589,16 @@ def _write_chunks(
     wanted: Callable[[], bool],
 ) -> dict[str, Any]:
     """Write the fingerprints of all pages, as long as they are wanted; return their entry in the manifest."""
-    pool = stages.pool
-    if isinstance(pool, SparkPool):
-        parts: Iterable[Fingerprints] = fingerprints_on_executors(stages, store, ignored, _GROUPS)
-    else:
-        earlier = replaced and _earlier_chunks(root, replaced, store, ignored)
-        chunks = chunks_of_pages(store.checked_reading, ignored, _GROUPS, pool.map, earlier)
-        parts = pool.map(partial(with_filters, _GROUPS), takewhile(lambda _: wanted(), chunks))
-    return write_fingerprints(folder, len(store), parts, _GROUPS)
+    earlier = replaced and _earlier_chunks(replaced, store, ignored)
+    return write_fingerprints(folder, ChunkSource(store, ignored, _GROUPS, earlier), stages, wanted)
 
 
-def _earlier_chunks(root: Path, replaced: _Replaced, store: Store, ignored: Bytes) -> EarlierChunks | None:
+def _earlier_chunks(replaced: _Replaced, store: Store, ignored: Bytes) -> EarlierChunks | None:
     """The chunks of pages that are as they were; None if the index has none that were cut in the same way."""
     index = replaced.manifest.index
     if index is None or (index["version"], index["duplicates"]["settings"]) != (INDEX_VERSION, _GROUPS.as_dict()):
         return None
-    with suppress(StoreError), closing(IndexedStore(root, replaced.manifest)) as old:
+    with suppress(StoreError), closing(IndexedStore(store.root, replaced.manifest)) as old:
         ignored_before = ignored_parts(BagSource.of(old), old.index.strategy).words
         blocks = (old.reading.blocks, store.reading.blocks)
         return EarlierChunks.of(old.fingerprints.chunks, replaced.row, blocks, (ignored_before, ignored))

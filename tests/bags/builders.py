@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.bags.build import BagSource, fold_bags
+from pagekin.bags.build import fold_bags
+from pagekin.bags.source import BagSource
+from pagekin.model.arrays import offsets_of
 from pagekin.model.bags import Bags, Terms
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.strategy import Strategy
@@ -46,7 +48,8 @@ def make_bags(collection: BagSource, strategy: Strategy) -> tuple[Bags, Terms]:
         np.concatenate([np.empty(0, kind), *(getattr(piece, name) for piece in pieces)])
         for name, kind in (("term", np.uint32), ("weight", np.float32), ("content", np.uint32), ("around", np.float32))
     )
-    return Bags(folded.offsets, term, weight, content, around), folded.terms
+    offsets = offsets_of(np.concatenate([piece.lengths() for piece in pieces]))
+    return Bags(offsets, term, weight, content, around), folded.terms
 
 
 def collection_of(store: Store) -> BagSource:

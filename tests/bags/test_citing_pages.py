@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bags.builders import ONE, TWO, Small
-from pagekin.bags.build import BagSource, sequential_links
+from pagekin.bags.source import BagSource, sequential_links
 from reference.sequences import Link, is_sequential
 
 T = TWO + "t.html"

@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.bags.build import BagSource, BagSums, Folding, fold_bags, fold_range
+from pagekin.bags.build import BagSums, Folding, fold_bags, fold_range
 from pagekin.bags.fragments import Fragments, add_fragments, cut_fragments
+from pagekin.bags.source import BagSource
 from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.pipeline import build
 from pagekin.store.store import Store

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.bags.build import template_blocks
+from pagekin.bags.source import template_blocks
 from pagekin.bags.weigh import Spill, SpilledPiece
 from pagekin.model.arrays import offsets_of
 
@@ -49,7 +49,6 @@ def test_pieces_come_back_in_order_and_may_be_changed(
         spill = Spill(file)
         for piece in pieces:
             spill.add(piece)
-        assert spill.lengths.tolist() == [length for each in lengths for length in each]
         for _ in range(2):
             first = 0
             for (nodes, found), piece in zip(spill.pieces(), pieces, strict=True):

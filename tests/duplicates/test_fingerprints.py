@@ -12,15 +12,16 @@ from hypothesis import strategies as st
 
 from duplicates.builders import pages
 from pagekin import sample_web
-from pagekin.bags.build import template_blocks
+from pagekin.bags.source import template_blocks
 from pagekin.duplicates.chunks import _ranges, canonical, chunks_of
 from pagekin.duplicates.filters import BloomFilters, Chunks
-from pagekin.duplicates.fingerprints import filters_of, open_fingerprints, with_filters, write_fingerprints
+from pagekin.duplicates.fingerprints import facts_of, filters_of, fingerprint_columns, open_fingerprints
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.errors import StoreError
 from pagekin.model.strategy import PRESETS
 from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
+from pagekin.store.pieces import append_pieces
 
 SMALL = GroupSettings(filter_bits=256)  # full with sixteen chunks
 
@@ -31,17 +32,18 @@ def sets_of(chunks: Chunks) -> list[set[int]]:
 
 def test_fingerprints_are_read_as_written(tmp_path: Path) -> None:
     some, others = pages([1, 2, 3], []), pages(range(40))
-    facts = write_fingerprints(tmp_path, 3, [with_filters(SMALL, part) for part in (some, others)], SMALL)
+    append_pieces(tmp_path, [fingerprint_columns(part, SMALL) for part in (some, others)])
     found = open_fingerprints(tmp_path, 3, SMALL)
     assert sets_of(found.chunks) == sets_of(Chunks.concatenate([some, others]))
     assert found.chunks.ends.tolist() == Chunks.concatenate([some, others]).ends.tolist()
     assert found.words is not None
     assert found.words[:2].tolist() == BloomFilters.of(some, 256, 4).words.tolist()
+    facts = facts_of(found.chunks.offsets, SMALL)
     assert (facts["without_text"], facts["larger_filters"], facts["too_large"]) == (1, 1, 0)
 
 
 def test_a_page_with_many_chunks_has_a_saturated_filter_and_gets_a_larger_one(tmp_path: Path) -> None:
-    write_fingerprints(tmp_path, 1, [with_filters(SMALL, pages(range(40)))], SMALL)
+    append_pieces(tmp_path, [fingerprint_columns(pages(range(40)), SMALL)])
     found = open_fingerprints(tmp_path, 1, SMALL)
     assert found._filters(np.array([0]), 256).saturated().tolist() == [True]
     assert (
@@ -50,7 +52,7 @@ def test_a_page_with_many_chunks_has_a_saturated_filter_and_gets_a_larger_one(tm
 
 
 def test_files_of_other_pages_are_refused(tmp_path: Path) -> None:
-    write_fingerprints(tmp_path, 2, [with_filters(SMALL, pages([1], [2]))], SMALL)
+    append_pieces(tmp_path, [fingerprint_columns(pages([1], [2]), SMALL)])
     with pytest.raises(StoreError, match=r"chunks.offsets.npy is damaged \(it holds 2 pages\)"):
         open_fingerprints(tmp_path, 3, SMALL)
     with pytest.raises(StoreError, match=r"filters.npy is damaged"):

@@ -306,7 +306,7 @@ def test_finished_splits_are_not_read_again_unless_they_are_damaged(
     assert built == files_of(local)
 
 
-STAGES = {"frequencies", "signing", "squares", "sampling", "projecting", "inverting", "chunks", "neighbours"}
+STAGES = set("frequencies signing squares sampling projecting latent-ordering inverting chunks neighbours".split())
 
 
 def test_finished_stages_do_not_run_again_unless_their_files_are_damaged(
@@ -448,6 +448,7 @@ choose._join_captures = killing("choose", choose._join_captures)
 store_executors._join_pages = killing("pages", store_executors._join_pages)
 link_ranges._join, vocabulary_ranges._join_ranks = join_links, join_ranks
 pieces._place = killing("place", pieces._place)
+pieces._scatter_file = killing("scatter", pieces._scatter_file)
 with_value = stage_files._with_value
 def run_job(function, *arguments):
     name = function.__name__.strip("_")
@@ -471,7 +472,8 @@ def test_answers_of_a_store_are_found_by_either_engine(session: SparkSession, lo
 # One of each kind: the end of a split, both ends of a shuffle, a file in place, jobs over bags, and over an open index.
 KILLED = "read pages place cut sign_piece found"
 EXECUTOR = "CoarseGrainedExecutorBackend"  # its class
-KILLED_IN_A_CAMPAIGN = f"{KILLED} choose rank links add frequencies squares sampled project invert chunks"
+MORE = "choose rank links add frequencies squares sampled project ordered invert chunks scatter"
+KILLED_IN_A_CAMPAIGN = f"{KILLED} {MORE}"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the executor of a job in /proc, which only Linux has")

@@ -215,7 +215,7 @@ def test_another_index_and_other_answers_are_divided_as_the_store_is(tmp_path: P
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
-@pytest.mark.parametrize("count", [1, 20, len(STORE_CUTS) + 1, len(STORE_CUTS) + 20])
+@pytest.mark.parametrize("count", [1, 60, 3 * len(STORE_CUTS) + 1, 3 * len(STORE_CUTS) + 60])
 def test_a_build_that_is_killed_while_it_divides_leaves_the_old_index(
     tmp_path: Path, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,16 +223,16 @@ def test_a_build_that_is_killed_while_it_divides_leaves_the_old_index(
     before = IndexedStore.open(root).related(PAGE)
     write_jsonl(tmp_path / "pages.jsonl", generated(40))
     divided: list[object] = []
-    divide_column = store_shards._divide_column
+    copy_piece = store_shards._copy_piece
 
     def killed(*given: object) -> None:
         divided.append(given)
         if len(divided) == count:
             os._exit(9)
-        divide_column(*given)  # type: ignore[arg-type]
+        copy_piece(*given)  # type: ignore[arg-type]
 
     def interrupted() -> None:
-        monkeypatch.setattr(store_shards, "_divide_column", killed)
+        monkeypatch.setattr(store_shards, "_copy_piece", killed)
         build([tmp_path / "pages.jsonl"], root, processes=1)
 
     assert in_a_fork(interrupted) == (9, "")

@@ -134,7 +134,8 @@ def test_the_files_do_not_depend_on_the_number_of_workers(tmp_path: Path) -> Non
 def _write(store: IndexedStore, folder: Path, workers: int) -> None:
     from tempfile import TemporaryFile
 
-    from pagekin.bags.build import BagSource, fold_bags
+    from pagekin.bags.build import fold_bags
+    from pagekin.bags.source import BagSource
 
     with TemporaryFile() as file:
         folded = fold_bags(BagSource.of(store), store.index.strategy, file)

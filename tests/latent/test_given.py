@@ -13,12 +13,14 @@ import pyarrow
 import pytest
 
 from latent.builders import URLS, VECTORS, built, write_npy, write_parquet
+from pagekin.engines.local import WorkerPool
 from pagekin.errors import MisuseError
 from pagekin.latent import vectors as limits
 from pagekin.latent.given import open_vector_file, write_given_vectors
 from pagekin.latent.lists import FEWEST_PAGES
 from pagekin.latent.vectors import PageVectors, open_page_vectors
 from pagekin.search.indexed_store import IndexedStore
+from pagekin.store.stage_files import Stages
 
 _F = pyarrow.float32()
 WRITERS: dict[str, Callable[[Path], Path]] = {
@@ -55,7 +57,7 @@ def written(folder: Path, file: Path, pages: int = 5) -> tuple[dict[str, Any], P
     index = folder / "index"
     index.mkdir()
     nodes = {f"http://w.example/{k}": k for k in range(pages)}
-    facts = write_given_vectors(index, open_vector_file(file), nodes.get, pages)
+    facts = write_given_vectors(index, open_vector_file(file), nodes.get, pages, Stages(WorkerPool(1), index))
     return facts, open_page_vectors(index, "vectors", pages)
 
 
@@ -80,7 +82,13 @@ def test_vectors_of_other_pages_and_of_the_same_page_are_counted(tmp_path: Path)
     index = tmp_path / "index"
     index.mkdir()
     nodes = {URLS[0]: 0, "/0": 0, URLS[1]: 1}
-    facts = write_given_vectors(index, open_vector_file(write_npy(tmp_path / "v.npy", VECTORS, names)), nodes.get, 3)
+    facts = write_given_vectors(
+        index,
+        open_vector_file(write_npy(tmp_path / "v.npy", VECTORS, names)),
+        nodes.get,
+        3,
+        Stages(WorkerPool(1), index),
+    )
     assert (facts["pages"], facts["without"], facts["unknown"], facts["repeated"]) == (2, 1, 1, 1)
     assert open_page_vectors(index, "vectors", 3).rows.row.tolist() == [[95, 127], [127, -111], [0, 0]]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pagekin.errors import StoreError
 from pagekin.store import array_files
-from pagekin.store.array_files import ALIGNMENT, HEAD, map_pieces, write_piece
+from pagekin.store.array_files import ALIGNMENT, HEAD, map_pieces, place_of_row, reserve_piece
 
 ONE_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 MAPS = Path("/proc/self/maps")
@@ -25,7 +25,10 @@ def write(folder: Path, array: np.ndarray, bounds: list[int]) -> list[Path]:
     row_bytes = array[:1].nbytes if len(array) else 0
     paths = [folder / f"{number}.npy" for number in range(len(bounds) - 1)]
     for path, (begin, end) in zip(paths, pairwise(bounds), strict=True):
-        write_piece(path, array[begin:end], begin * row_bytes)
+        reserve_piece(path, array.dtype, (end - begin, *array.shape[1:]), begin * row_bytes)
+        with path.open("r+b") as file:
+            file.seek(place_of_row(0, begin, row_bytes))
+            file.write(array[begin:end].tobytes())
     return paths
 
 

@@ -2,7 +2,7 @@
 
 The driver writes what the fold needs besides the store into a folder that all executors see. Each range of bags becomes
 a file in that folder. The driver does not read these files: their checksums come back, and are verified by the jobs
-that read the bags. It gets only the lengths of bags, and the frequencies of the terms of each range.
+that read the bags. It gets only the frequencies of the terms of each range.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -56,12 +56,6 @@ class StoredPieces:
 
     def __init__(self, stages: Stages, pieces: Sequence[StoredPiece]) -> None:
         self._stages, self._pieces = stages, pieces
-        self._lengths = [np.empty(0, np.int64)]
-
-    @property
-    def lengths(self) -> Int64s:
-        """Known when the frequencies of all terms have been read."""
-        return np.concatenate(self._lengths)
 
     def pieces(self) -> Iterator[tuple[slice, StoredPiece]]:
         for piece in self._pieces:
@@ -70,7 +64,6 @@ class StoredPieces:
     def frequencies(self) -> Iterator[tuple[Int64s, Int64s, Int64s]]:
         """Distinct terms of each piece, the number of bags with each, and of pages with each."""
         for counts in self._stages.map("frequencies", _frequencies, None, self._pieces):
-            self._lengths.append(counts["lengths"])
             yield counts["term"], counts["bags"], counts["pages"]
 
 
@@ -79,7 +72,7 @@ def _frequencies(_: None, stored: StoredPiece) -> dict[str, Array]:
     term, place = np.unique(piece.term, return_inverse=True)
     counts = {"bags": np.bincount(place, minlength=len(term)), "pages": np.bincount(place[piece.count > 0])}
     counts["pages"].resize(len(term))
-    return {"lengths": piece.lengths, "term": term.astype(np.int64), **counts}
+    return {"term": term.astype(np.int64), **counts}
 
 
 def folded_on_executors(stages: Stages, store: Store, folding: Folding) -> StoredPieces:

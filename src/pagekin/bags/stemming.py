@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from typing import TypeVar
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from pagekin.errors import MisuseError
 from pagekin.kernels.spans import strings_of
 from pagekin.model.arrays import Bools, Int32s, Int64s, Strings, UInt32s
+from pagekin.store.columns import string_ranges
 
 LANGUAGES = frozenset("ar ca da de el en es fi fr hu it nl no pt ro ru sv tr".split())  # with stemmer and stop list
 Text = TypeVar("Text", str, bytes)
@@ -90,23 +92,23 @@ def vocabulary(words: Strings, word_of_form: UInt32s, languages: Sequence[str], 
 
     `words` come most frequent first, so the first word with a term is the one to show for it.
     """
-    rows: Sequence[Int64s | list[int]]
+    rows: Sequence[Int32s | list[int]]
     if stemming == "stem":
         known = list(words)
         names, shown, rows = _stems(known, (terms_of(known, stemming, language) for language in languages))
     else:
-        raw = words.all_raw()
-        order, rows = _numbers(len(raw), (_kept(raw, stemming, language) for language in languages))
+        order, rows = _numbers(len(words), (_kept(words, stemming, language) for language in languages))
         names = shown = strings_of(words.data, words.offsets[order], words.offsets[order + 1])
     of_word = np.array(rows, np.int32).reshape(len(languages), len(words))
     return TermVocabulary(names, shown, of_word[:, word_of_form])
 
 
-def _kept(words: list[bytes], stemming: str, language: str) -> Bools:
+def _kept(words: Strings, stemming: str, language: str) -> Bools:
     """Whether each word, in UTF-8, is no stop word, where every word is its own term."""
     stem = stemmer(UNKNOWN if stemming == "none" else language)
     stopped = frozenset(base.encode() for base in stem(sorted(stop_words(language))))
-    return np.fromiter((base not in stopped for base in stem(words)), bool, len(words))
+    bases = chain.from_iterable(stem(some.all_raw()) for some in string_ranges(words))
+    return np.fromiter((base not in stopped for base in bases), bool, len(words))
 
 
 def _stems(words: list[str], terms: Iterable[list[str | None]]) -> tuple[Strings, Strings, list[list[int]]]:
@@ -125,14 +127,14 @@ def _stems(words: list[str], terms: Iterable[list[str | None]]) -> tuple[Strings
     return Strings.of(numbers), Strings.of(shown), rows
 
 
-def _numbers(words: int, kept_words: Iterable[Bools]) -> tuple[Int64s, list[Int64s]]:
+def _numbers(words: int, kept_words: Iterable[Bools]) -> tuple[Int64s, list[Int32s]]:
     """The same where every word is its own term: (the word of each term, for each language the term of each word)."""
-    number = np.full(words, -1)
+    number = np.full(words, -1, np.int32)
     order = np.empty(0, np.int64)
     rows = []
     for kept in kept_words:
         new = np.flatnonzero(kept & (number < 0))
         number[new] = np.arange(len(order), len(order) + len(new))
         order = np.concatenate([order, new])
-        rows.append(np.where(kept, number, -1))
+        rows.append(np.where(kept, number, np.int32(-1)))
     return order, rows

@@ -1,9 +1,9 @@
 """Weights of counted bags (paper, section 3.3): of all nodes of a collection, and of a page that is not in it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import IO, Any, Protocol, Self
 
 import numpy as np
@@ -12,13 +12,12 @@ from pagekin.bags.stemming import language_of, terms_of
 from pagekin.kernels.compile import uncompiled
 from pagekin.kernels.fold_bags import position_weight, sort_by_weight, weigh
 from pagekin.kernels.windows import distance_weight
-from pagekin.model.arrays import Array, Bools, Bytes, Float32s, Floats, Int64s, UInt32s, offsets_of, word_of
+from pagekin.model.arrays import Bools, Bytes, Float32s, Floats, Int64s, UInt32s, offsets_of, word_of
 from pagekin.model.bags import Bags, Contents, Terms
 from pagekin.model.reading import Reading
 from pagekin.model.strategy import Strategy
 from pagekin.model.term_weights import LEAST, TERM_WEIGHTS
 from pagekin.model.weighting import Weighting
-from pagekin.store.columns import Mapper
 
 _TYPES = (np.uint32, np.uint32, np.float32, np.float32)  # of term, count, content, around; 4 bytes each
 
@@ -76,9 +75,6 @@ class AnyPiece(Protocol):
 class Pieces(Protocol):
     """The pieces of all bags, in order."""
 
-    @property
-    def lengths(self) -> Int64s: ...
-
     def pieces(self) -> Iterator[tuple[slice, AnyPiece]]:
         """(nodes, piece) for every piece."""
         ...
@@ -105,10 +101,6 @@ class Spill:
         for column in columns:
             self._file.write(column.data)
 
-    @property
-    def lengths(self) -> Int64s:
-        return np.concatenate([np.empty(0, np.int64), *self._lengths])
-
     def pieces(self) -> Iterator[tuple[slice, SpilledPiece]]:
         """(nodes, piece) for every piece; its columns may be changed."""
         self._file.seek(0)
@@ -130,8 +122,6 @@ class FoldedBags:
     strategy: Strategy
     terms: Terms
     contents: Contents  # its lengths are complete after `weighted` has been iterated
-    lengths: Int64s  # the array that `contents.length` is a view of, with the nodes that have no page
-    offsets: Int64s
     evidence: Int64s  # of each node: the pages whose links to it count, plus 1 if it has a title
     counting_links: Bytes  # 1 for every link that counts
     spill: Pieces
@@ -145,24 +135,14 @@ class FoldedBags:
         """Whether weights depend on the lengths of all pages."""
         return self.strategy.weighting_named(self.strategy.frequency_weight) is not None
 
-    def measure(self, columns: Iterable[Mapping[str, Array]]) -> None:
-        """Note the lengths of all pages, which come in pieces."""
-        node = 0
-        for each in columns:
-            node += self.add_lengths(node, each["length"])
-
-    def add_lengths(self, node: int, length: Int64s) -> int:
-        """Note the lengths of some nodes; return how many they are."""
-        self.lengths[node : node + len(length)] = length
-        return len(length)
-
-    def weighted(self, mapper: Mapper = map) -> Iterator[Bags]:
+    def weighted(self) -> Iterator[Bags]:
         """The bags with weights, heaviest terms first, in pieces of bounded size."""
+        weighing, length = self.weighing, self.contents.length
         if self.needs_lengths:
-            self.measure(mapper(partial(lengths_of, self.weighing), self.spill.pieces()))
-        node = 0
-        for bags, length in mapper(self.weighing.weighted, self.spill.pieces()):
-            node += self.add_lengths(node, length)
+            for numbered in self.spill.pieces():
+                length[numbered[0]] = weighing.lengths(numbered)
+        for numbered in self.spill.pieces():
+            bags, length[numbered[0]] = weighing.weighted(numbered)
             yield bags
 
 
@@ -188,15 +168,20 @@ class Weighing:
         """Which terms count for the length of a page."""
         return np.append(~self.contents.stopped, np.zeros(len(self.evidence), bool))
 
-    def lengths(self, piece: SpilledPiece) -> Int64s:
-        """The length of each page, in words without stop words."""
+    def lengths(self, numbered: tuple[slice, AnyPiece]) -> Int64s:
+        """The lengths of the pages of a piece, in words without stop words."""
+        nodes, piece = numbered[0], numbered[1].load()
+        return self._lengths(piece)[: max(0, len(self.contents.length) - nodes.start)]
+
+    def _lengths(self, piece: SpilledPiece) -> Int64s:
+        """The same for all nodes of a piece."""
         row = np.repeat(np.arange(len(piece.lengths)), piece.lengths)
         return np.bincount(row, piece.count * self._counting[piece.term], len(piece.lengths)).astype(np.int64)
 
     def weighted(self, numbered: tuple[slice, AnyPiece]) -> tuple[Bags, Int64s]:
-        """The bags of a piece, heaviest terms first, and the lengths of their pages."""
+        """The bags of a piece, heaviest terms first, and the lengths of its pages."""
         nodes, piece = numbered[0], numbered[1].load()
-        strategy, factor, length = self.strategy, self._factor, self.lengths(piece)
+        strategy, factor, length = self.strategy, self._factor, self._lengths(piece)
         weighting = strategy.weighting_named(strategy.frequency_weight)
         content = piece.content * factor[piece.term]
         if weighting is not None:
@@ -207,12 +192,8 @@ class Weighing:
         words, summed = len(self.contents.frequency), strategy.mix == "sum"
         weigh(offsets, piece.term, content, piece.around, factor, words, summed, anchors, links, weight)
         sort_by_weight(offsets, piece.term, weight, piece.count, piece.around)
-        return Bags(offsets, piece.term, weight, piece.count, piece.around), length
-
-
-def lengths_of(weighing: Weighing, numbered: tuple[slice, AnyPiece]) -> dict[str, Array]:
-    """The lengths of the pages of a piece."""
-    return {"length": weighing.lengths(numbered[1].load())}
+        pages = max(0, len(self.contents.length) - nodes.start)
+        return Bags(offsets, piece.term, weight, piece.count, piece.around), length[:pages]
 
 
 @dataclass(frozen=True)

@@ -169,21 +169,26 @@ class EarlierChunks(NamedTuple):
 
 
 def chunks_of_pages(
-    reading: CheckedReading,
-    ignored: Bytes,
-    settings: GroupSettings,
-    mapper: Mapper = map,
-    earlier: EarlierChunks | None = None,
+    reading: CheckedReading, ignored: Bytes, settings: GroupSettings, mapper: Mapper = map
 ) -> Iterator[Chunks]:
     """The chunks of all pages, in parts; `ignored` is 1 for every block to leave out, such as templates.
 
-    A page with ignored blocks only is kept whole. `mapper` is a `map` that may run jobs in parallel. Pages that
-    `earlier` has are not cut again.
+    A page with ignored blocks only is kept whole. `mapper` is a `map` that may run jobs in parallel.
     """
     character_table()  # computed once, before threads start
-    cut = partial(chunks_of_range, reading, ignored, settings)
-    job = cut if earlier is None else partial(_known_or_cut, earlier, cut)
-    yield from mapper(job, chunk_ranges(reading))
+    yield from mapper(partial(chunks_of_range, reading, ignored, settings), chunk_ranges(reading))
+
+
+def chunks_of_range(
+    reading: CheckedReading,
+    ignored: Bytes,
+    settings: GroupSettings,
+    rows: range,
+    earlier: EarlierChunks | None = None,
+) -> Chunks:
+    """The chunks of a range of pages; those that `earlier` has are not cut again."""
+    cut = partial(_cut, reading, ignored, settings)
+    return cut(rows) if earlier is None else _known_or_cut(earlier, cut, rows)
 
 
 def _known_or_cut(earlier: EarlierChunks, cut: Callable[[range], Chunks], rows: range) -> Chunks:
@@ -201,7 +206,7 @@ def chunk_ranges(reading: Reading) -> Iterator[range]:
     return _ranges(reading, range(len(reading)), _JOB_BYTES)
 
 
-def chunks_of_range(reading: CheckedReading, ignored: Bytes, settings: GroupSettings, rows: range) -> Chunks:
+def _cut(reading: CheckedReading, ignored: Bytes, settings: GroupSettings, rows: range) -> Chunks:
     batches = _ranges(reading, rows, BATCH_BYTES)
     return Chunks.concatenate([_chunks_of_batch(reading, ignored, settings, some) for some in batches])
 

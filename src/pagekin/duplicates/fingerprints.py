@@ -1,21 +1,28 @@
 """The fingerprints of a collection: the chunks and the Bloom filter of every page, in files."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pagekin.duplicates import filters
+from pagekin.duplicates.chunks import EarlierChunks, character_table, chunk_ranges, chunks_of_range
 from pagekin.duplicates.filters import MAX_CHUNKS, BloomFilters, Chunks, Overlap, bits_for
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.shared_elements import near
-from pagekin.model.arrays import Floats, Int64s, UInt64s, distinct, offsets_of
+from pagekin.model.arrays import Array, Bytes, Floats, Int64s, UInt64s, distinct
+from pagekin.model.reading import CheckedReading
 from pagekin.store.checks import check, check_offsets
-from pagekin.store.columns import ANY, column_writer, open_array, write_columns
+from pagekin.store.columns import open_array
+from pagekin.store.pieces import write_pieces
+from pagekin.store.stage_files import Stages
+from pagekin.store.store import Store
 
+_PAGES = 1 << 20  # whose chunks are counted at a time
 _BATCH_BYTES = 1 << 25  # of filters that are compared at once
 _NO_OVERLAP = Overlap(0.0, 0.0, 0.0, 0.0, 0.0, False, False, False)
 
@@ -99,35 +106,47 @@ def filters_of(pages: Chunks, settings: GroupSettings) -> UInt64s:
     return words
 
 
-def with_filters(settings: GroupSettings, chunks: Chunks) -> Fingerprints:
-    """The chunks of pages and their filters."""
-    return Fingerprints(settings, chunks, filters_of(chunks, settings))
+class ChunkSource(NamedTuple):
+    """The texts of a store, how they are cut, and chunks that are known."""
+
+    store: Store
+    ignored: Bytes
+    settings: GroupSettings
+    earlier: EarlierChunks | None = None
 
 
 def write_fingerprints(
-    folder: Path, pages: int, parts: Iterable[Fingerprints], settings: GroupSettings
+    folder: Path, source: ChunkSource, stages: Stages, wanted: Callable[[], bool] = lambda: True
 ) -> dict[str, Any]:
-    """Write the chunks of all pages and their filters, part by part; the entry for the manifest."""
-    counts = [np.empty(0, np.int64)]
-    columns = {
-        "chunks.element": (np.uint64, (ANY,)),
-        "chunks.ends": (np.uint64, (pages, 2)),
-        "filters": (np.uint64, (pages, settings.filter_bits // 64)),
-    }
-    with column_writer(folder, columns) as append:
-        for part in parts:
-            assert part.words is not None
-            append(part.chunks.elements, part.chunks.ends, part.words)
-            counts.append(part.chunks.lengths())
-    sizes = np.concatenate(counts)
-    write_columns(folder, {"chunks.offsets": offsets_of(sizes)})
-    needed = bits_for(sizes, settings)
-    return {
-        "settings": settings.as_dict(),
-        "without_text": int(np.count_nonzero(sizes == 0)),
-        "larger_filters": int(np.count_nonzero((needed > settings.filter_bits) & (sizes <= MAX_CHUNKS))),
-        "too_large": int(np.count_nonzero(sizes > MAX_CHUNKS)),
-    }
+    """Write the chunks of all pages and their filters, as long as they are wanted; the entry for the manifest."""
+    character_table()  # computed once, before threads start
+    ranges = takewhile(lambda _: wanted(), chunk_ranges(source.store.reading))
+    write_pieces(stages, folder, "chunks", _chunks, source, ranges)
+    return facts_of(open_array(folder, "chunks.offsets", np.int64, below=None), source.settings)
+
+
+def _chunks(source: ChunkSource, rows: range) -> dict[str, Array]:
+    reading = CheckedReading(source.store.reading)  # this process or the driver has checked it
+    return fingerprint_columns(
+        chunks_of_range(reading, source.ignored, source.settings, rows, source.earlier), source.settings
+    )
+
+
+def fingerprint_columns(chunks: Chunks, settings: GroupSettings) -> dict[str, Array]:
+    """The columns of some pages."""
+    columns = {"offsets": chunks.offsets, "element": chunks.elements, "ends": chunks.ends}
+    return {f"chunks.{name}": column for name, column in columns.items()} | {"filters": filters_of(chunks, settings)}
+
+
+def facts_of(offsets: Int64s, settings: GroupSettings) -> dict[str, Any]:
+    """The entry for the manifest, from the offsets of chunks."""
+    counts = dict.fromkeys(("without_text", "larger_filters", "too_large"), 0)
+    for begin in range(0, len(offsets) - 1, _PAGES):
+        sizes = np.diff(offsets[begin : begin + _PAGES + 1])
+        larger = (bits_for(sizes, settings) > settings.filter_bits) & (sizes <= MAX_CHUNKS)
+        for name, those in zip(counts, (sizes == 0, larger, sizes > MAX_CHUNKS), strict=True):
+            counts[name] += int(np.count_nonzero(those))
+    return {"settings": settings.as_dict(), **counts}
 
 
 def open_fingerprints(folder: Path, pages: int, settings: GroupSettings) -> Fingerprints:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pagekin.bags.build import BagSource, bags_of_pages
+from pagekin.bags.build import bags_of_pages
+from pagekin.bags.source import BagSource
 from pagekin.errors import MisuseError
 from pagekin.evaluation.baselines import BASELINES, count_matrix
 from pagekin.evaluation.judge import System

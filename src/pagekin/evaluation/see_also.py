@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from pagekin.bags.build import BagSource, blocks_of_anchors, blocks_of_links, counting_links
+from pagekin.bags.source import BagSource, blocks_of_anchors, blocks_of_links, counting_links
 from pagekin.evaluation.labels import LeftOut
 from pagekin.kernels.page_output import HEADING
 from pagekin.model.arrays import Array, Bools, Int64s, spans, word_of

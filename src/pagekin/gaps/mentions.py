@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pagekin.bags.build import BagSource, ignored_parts
+from pagekin.bags.source import BagSource, ignored_parts
 from pagekin.gaps.phrases import LONGEST, PhraseTrie
 from pagekin.kernels.page_output import HEADING
 from pagekin.kernels.spans import strings_of

@@ -8,17 +8,21 @@ answered without a thread.
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from pagekin.index.index import value_type
 from pagekin.kernels.page_rows import ScoredRows
-from pagekin.model.arrays import Bools, Bytes, Floats, Int64s, Strings, UInt32s, Unsigned, offsets_of
+from pagekin.model.arrays import Array, Bools, Bytes, Floats, Int64s, Strings, UInt32s, Unsigned, offsets_of
 from pagekin.store.checks import check
-from pagekin.store.columns import open_array, open_part, write_columns
+from pagekin.store.columns import flat_columns, open_array, open_part
+from pagekin.store.pieces import ColumnFiles, append_pieces
 
 ANSWERS = "answers-"  # the names of all files begin with this
+_NAMES = 1 << 14  # of pages that are written at a time
 _PLACES = 1_000_000_000  # similarities have nine places
 
 
@@ -64,18 +68,32 @@ class KeptAnswers:
         return self.names.take(nodes)
 
 
-def write_answers(
-    folder: Path, near: Int64s, similarity: Floats, separate: Bools, names: Iterable[tuple[str, str]]
-) -> None:
-    """Write for every page a row of nearest pages and their similarities, whether they are separate, and its name."""
-    columns = {
-        "node": near.astype(value_type(len(near))),
-        "similarity": np.rint(similarity * _PLACES).astype(np.uint32),
-        "separate": separate.astype(np.uint8),
-        "names": Strings.of(f"{json.dumps(url)}\n{json.dumps(title)}" for url, title in names),
+def answer_columns(pages: int, limit: int) -> list[ColumnFiles]:
+    """The columns of a row for every page."""
+    kinds: dict[str, tuple[Any, tuple[int, ...]]] = {
+        "node": (value_type(pages), (limit,)),
+        "similarity": (np.uint32, (limit,)),
+        "separate": (np.uint8, ()),
     }
-    name = answers_name(near.shape[1])
-    write_columns(folder, {f"{name}.{part}": column for part, column in columns.items()})
+    name = answers_name(limit)
+    return [ColumnFiles(f"{name}.{part}", np.dtype(kind).str, row, (0, pages)) for part, (kind, row) in kinds.items()]
+
+
+def answer_rows(pages: int, near: Int64s, similarity: Floats, separate: Bools) -> dict[str, Array]:
+    """The rows of some of all `pages`: their nearest pages, the similarities, and whether they are separate."""
+    rows: tuple[Array, ...] = (
+        near.astype(value_type(pages)),
+        np.rint(similarity * _PLACES).astype(np.uint32),
+        separate.astype(np.uint8),
+    )
+    return {column.name: each for column, each in zip(answer_columns(pages, near.shape[1]), rows, strict=True)}
+
+
+def write_names(folder: Path, limit: int, names: Iterable[tuple[str, str]]) -> None:
+    """Write the URL and the title of every page."""
+    lines = (f"{json.dumps(url)}\n{json.dumps(title)}" for url, title in names)
+    parts = map(Strings.of, iter(lambda: list(islice(lines, _NAMES)), []))
+    append_pieces(folder, (dict(flat_columns(f"{answers_name(limit)}.names", part)) for part in parts))
 
 
 def answers_name(limit: int) -> str:

@@ -1,9 +1,12 @@
 """Bags are weighed and signed, piece by piece, and written with their heads and signatures; these are inverted."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from pagekin.bags.weigh import AnyPiece, FoldedBags, Weighing, lengths_of
+import numpy as np
+
+from pagekin.bags.weigh import AnyPiece, FoldedBags, Weighing
 from pagekin.index.index import (
     invert_coordinates,
     make_signatures,
@@ -15,8 +18,9 @@ from pagekin.index.index import (
     value_type,
 )
 from pagekin.model.arrays import Array, Int64s, UInt64s
-from pagekin.model.bags import BAG_COLUMNS, HEAD
-from pagekin.store.columns import column_writer, write_columns
+from pagekin.model.bags import HEAD
+from pagekin.store.columns import open_array, write_columns
+from pagekin.store.pieces import write_pieces
 from pagekin.store.stage_files import Stages
 
 _COORDINATES = 4  # inverted in one job
@@ -29,6 +33,7 @@ class Signing(NamedTuple):
     keys: UInt64s  # of all terms, seeded
     length: int  # of a signature
     nodes: int  # the first ones, which get signatures
+    measured: bool  # whether the lengths of pages are written already
 
 
 def sign_piece(signing: Signing, numbered: tuple[slice, AnyPiece]) -> dict[str, Array]:
@@ -37,33 +42,30 @@ def sign_piece(signing: Signing, numbered: tuple[slice, AnyPiece]) -> dict[str, 
     signed = bags.first(signing.nodes - numbered[0].start)
     signatures = truncate(make_signatures(signed, signing.keys, signing.length), value_type(signing.nodes))
     heads = signed.heads(HEAD)
-    columns = {f"bags.{name}": getattr(bags, name) for name in BAG_COLUMNS}
-    return columns | {
-        "length": length,
-        "heads.term": heads.term,
-        "heads.weight": heads.weight,
-        "signatures": signatures,
+    of_pages = {} if signing.measured else {"contents.length": length}
+    columns = {
+        f"{name}.{column}": array
+        for name, part in (("bags", bags), ("heads", heads))
+        for column, array in vars(part).items()
     }
+    return columns | of_pages | {"signatures": signatures}
+
+
+def _lengths(weighing: Weighing, numbered: tuple[slice, AnyPiece]) -> dict[str, Array]:
+    return {"contents.length": weighing.lengths(numbered)}
 
 
 def write_signed_bags(folder: Path, folded: FoldedBags, signed: int, stages: Stages) -> None:
-    """Weigh all bags and write them, with the heads and signatures of the first `signed` nodes."""
-    strategy, pieces = folded.strategy, folded.spill.pieces
+    """Write the terms, and all bags with weights, with the heads and signatures of the first `signed` nodes."""
+    strategy, pieces, weighing = folded.strategy, folded.spill.pieces, folded.weighing
+    write_columns(folder, {"terms": folded.terms, "contents.frequency": folded.contents.frequency})
     if folded.needs_lengths:
-        folded.measure(stages.map("lengths", lengths_of, folded.weighing, pieces()))
-    keys = seeded(term_keys(folded.terms.name, len(folded.lengths)), strategy.seed)
-    signing = Signing(folded.weighing, keys, strategy.signature_length, signed)
-    write_columns(folder, {"bags.offsets": folded.offsets})
-    columns: dict[str, tuple[Any, tuple[int, ...]]] = {
-        f"bags.{name}": (kind, (int(folded.offsets[-1]),)) for name, kind in BAG_COLUMNS.items()
-    }
-    columns |= {f"heads.{name}": (BAG_COLUMNS[name], (signed, HEAD)) for name in ("term", "weight")}
-    columns["signatures"] = (value_type(signed), (signed, strategy.signature_length))
-    node = 0
-    with column_writer(folder, columns) as append:
-        for piece in stages.map("signing", sign_piece, signing, pieces()):
-            append(*(piece[name] for name in columns))
-            node += folded.add_lengths(node, piece["length"])
+        write_pieces(stages, folder, "lengths", _lengths, weighing, pieces())
+        length = open_array(folder, "contents.length", np.int64, below=None)
+        weighing = replace(weighing, contents=replace(folded.contents, length=length))
+    keys = seeded(term_keys(folded.terms.name, len(folded.evidence)), strategy.seed)
+    signing = Signing(weighing, keys, strategy.signature_length, signed, folded.needs_lengths)
+    write_pieces(stages, folder, "signing", sign_piece, signing, pieces())
 
 
 class Signed(NamedTuple):
@@ -82,8 +84,4 @@ def write_inverted(folder: Path, nodes: Int64s, stages: Stages) -> None:
     signatures = open_signatures(folder)
     length, signed = signatures.shape[1], Signed(folder.absolute(), members_of(signatures, nodes))
     groups = [range(first, min(first + _COORDINATES, length)) for first in range(0, length, _COORDINATES)]
-    kind, shape = signatures.dtype, (length, len(signed.members))
-    ends = invert_coordinates(signatures, signed.members, range(0)).buckets.shape[1]
-    with column_writer(folder, {"postings": (kind, shape), "buckets": (kind, (length, ends))}) as append:
-        for part in stages.map("inverting", _invert, signed, groups, [folder / "signatures.npy"]):
-            append(part["postings"], part["buckets"])
+    write_pieces(stages, folder, "inverting", _invert, signed, groups, [folder / "signatures.npy"])

@@ -1,6 +1,7 @@
 """The words of titles: which title has which words, and which pages have a word in their titles."""
 
 import re
+from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -8,11 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from pagekin.model.arrays import Float32s, Floats, Int64s, Strings, UInt32s, offsets_of, word_of
+from pagekin.model.arrays import Array, Float32s, Floats, Int64s, Strings, UInt32s, offsets_of, word_of
 from pagekin.model.reading import Ragged
 from pagekin.store.checks import check, check_finite, check_offsets
-from pagekin.store.columns import open_array, open_part, write_columns
+from pagekin.store.columns import open_array, open_part, row_ranges, write_columns
+from pagekin.store.pieces import append_pieces
 
+_AT_ONCE = 1 << 20  # words that are weighed
 _MAX_LETTERS = 1000  # of a title
 _LEAD = 4.0  # words after which a word counts half as much as the first
 _RARITY = 1.5  # the power of idf by which words count
@@ -63,25 +66,36 @@ class WordPages(Ragged):
 
 def write_titles(folder: Path, titles: Iterable[str], stopped: Collection[str] = ()) -> None:
     """Write the words of the titles of all pages, without those that are stopped."""
-    rows = [[word for word in title_words(title) if word not in stopped] for title in titles]
-    words = sorted({word for row in rows for word in row}, key=str.encode)
-    number = {word: k for k, word in enumerate(words)}
-    flat = np.array([number[word] for row in rows for word in row], np.uint32)
-    lengths = np.array([len(row) for row in rows], np.int64)
-    page, frequency = np.repeat(np.arange(len(rows)), lengths), np.bincount(flat, minlength=len(words))
-    weight = _weights(np.arange(len(flat)) - offsets_of(lengths)[page], frequency[flat], len(rows))
-    norm = np.sqrt(np.bincount(page, np.square(weight), len(rows)))
-    weight = np.divide(weight, norm[page], out=np.zeros(len(weight)), where=norm[page] > 0.0)
-    order = np.lexsort((flat, page))
-    columns = {
-        "words": Strings.of(words),
-        "offsets": offsets_of(lengths),
-        "word": flat[order],
-        "weight": weight[order].astype(np.float32),
-        "page_offsets": offsets_of(frequency),
-        "page": page.astype(np.uint32)[np.argsort(flat, kind="stable")],
-    }
-    write_columns(folder, {f"titles.{name}": column for name, column in columns.items()})
+    numbers: dict[str, int] = {}  # of words, in the order in which they come
+    number, lengths = array("I"), array("I")
+    for title in titles:
+        before = len(number)
+        number.extend(numbers.setdefault(word, len(numbers)) for word in title_words(title) if word not in stopped)
+        lengths.append(len(number) - before)
+    words = sorted(numbers, key=str.encode)
+    final = np.empty(len(words), np.uint32)
+    final[np.fromiter((numbers[word] for word in words), np.int64)] = np.arange(len(words), dtype=np.uint32)
+    flat, offsets = final[np.array(number, np.uint32)], offsets_of(np.array(lengths, np.int64))
+    frequency = np.bincount(flat, minlength=len(words))
+    page = np.repeat(np.arange(len(lengths), dtype=np.uint32), np.diff(offsets))
+    inverted = {"page_offsets": offsets_of(frequency), "page": page[np.argsort(flat, kind="stable")]}
+    write_columns(
+        folder, {"titles.words": Strings.of(words)} | {f"titles.{name}": each for name, each in inverted.items()}
+    )
+    rows = (offsets[begin : end + 1] for begin, end in row_ranges(offsets, _AT_ONCE) or [(0, 0)])
+    append_pieces(folder, (_weighted_rows(flat, some, frequency, len(lengths)) for some in rows))
+
+
+def _weighted_rows(flat: UInt32s, offsets: Int64s, frequency: Int64s, pages: int) -> dict[str, Array]:
+    """The words of some titles, with weights."""
+    flat, offsets = flat[offsets[0] : offsets[-1]], offsets - offsets[0]
+    row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    weight = _weights(np.arange(len(flat)) - offsets[row], frequency[flat], pages)
+    norm = np.sqrt(np.bincount(row, np.square(weight), len(offsets) - 1))
+    weight = np.divide(weight, norm[row], out=np.zeros(len(weight)), where=norm[row] > 0.0)
+    order = np.lexsort((flat, row))
+    columns: dict[str, Array] = {"offsets": offsets, "word": flat[order], "weight": weight[order].astype(np.float32)}
+    return {f"titles.{name}": column for name, column in columns.items()}
 
 
 def _weights(place: Int64s, frequency: Int64s, pages: int) -> Floats:

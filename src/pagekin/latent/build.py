@@ -4,23 +4,24 @@ The weight of a term in a page is log(1 + 20 lead) * ln(pages / frequency), wher
 of the weight of their positions (`lead` of the strategy), and `frequency` is the number of pages with the term.
 """
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
 from pagekin.bags.weigh import FoldedBags
 from pagekin.engines.spark import SparkPool
-from pagekin.latent.lists import write_page_vectors
+from pagekin.latent.lists import Unordered, write_ordered
 from pagekin.latent.matrix import PageTerms, Piece, SparseRows, page_pieces, page_terms, rows_in_file
 from pagekin.latent.svd import right_singular_vectors
-from pagekin.latent.vectors import DIMENSIONS, TermVectors, Vectors, quantised
+from pagekin.latent.vectors import DIMENSIONS, TermVectors, quantised
 from pagekin.model.arrays import Array, Bools, Float32s
-from pagekin.store.columns import Mapper, write_columns
+from pagekin.store.columns import Mapper, flat_columns
+from pagekin.store.pieces import append_pieces, write_pieces
 from pagekin.store.stage_files import Stages
 
 _FEWEST_PAGES = 3
 SAMPLE = 200_000  # pages at most that determine the dimensions
+_AT_ONCE = 4096  # vectors of terms
 _TERMS = 10_000  # terms that get a vector in any case; in larger collections, as many as there are pages
 
 
@@ -34,29 +35,24 @@ def write_latent(folder: Path, folded: FoldedBags, stages: Stages) -> None:
     count, sample = min(terms.pages, SAMPLE), np.zeros(terms.pages, bool)
     sample[np.arange(count) * terms.pages // max(1, count)] = True
     pieces = stages.map("sampling", _sampled, (terms, sample), page_pieces(folded))
+    unordered = Unordered(folder.absolute(), "latent")
     with rows_in_file(folder, (SparseRows(**piece) for piece in pieces)) as rows:
         axes = _dimensions(terms, rows, folded.strategy.seed, stages.pool.map)
-        vectors = _vectors(terms, axes, rows, folded, stages)
-        write_page_vectors(folder, "latent", (terms.pages, axes.shape[1]), vectors)
+        if len(rows) == terms.pages and not isinstance(stages.pool, SparkPool):
+            append_pieces(folder, map(unordered.columns, map(quantised, rows.products(axes, stages.pool.map))))
+        else:
+            write_pieces(stages, folder, "projecting", _project, (unordered, terms, axes), page_pieces(folded))
+    write_ordered(unordered, stages)
     heaviest = np.sort(np.argsort(-terms.squares, kind="stable")[: max(_TERMS, terms.pages)])
-    kept = TermVectors.of(terms.term[heaviest], axes[heaviest])
-    write_columns(folder, {"latent.terms": kept})
+    ranges = (heaviest[begin : begin + _AT_ONCE] for begin in range(0, max(1, len(heaviest)), _AT_ONCE))
+    kept = (TermVectors.of(terms.term[some], axes[some]) for some in ranges)
+    append_pieces(folder, (dict(flat_columns("latent.terms", part)) for part in kept))
 
 
-def _vectors(
-    terms: PageTerms, axes: Float32s, rows: SparseRows, folded: FoldedBags, stages: Stages
-) -> Iterable[Vectors]:
-    """The vectors of all pages, in parts; `rows` are those of the sample, which may be all pages."""
-    if len(rows) == terms.pages and not isinstance(stages.pool, SparkPool):
-        return map(quantised, rows.products(axes, stages.pool.map))
-    pieces = stages.map("projecting", _project, (terms, axes), page_pieces(folded))
-    return (Vectors(**piece) for piece in pieces)
-
-
-def _project(axes: tuple[PageTerms, Float32s], numbered: Piece) -> dict[str, Array]:
+def _project(axes: tuple[Unordered, PageTerms, Float32s], numbered: Piece) -> dict[str, Array]:
     """The vectors of the pages of a piece."""
-    terms, dense = axes
-    return vars(quantised(terms.rows(numbered).times(dense)))
+    unordered, terms, dense = axes
+    return unordered.columns(quantised(terms.rows(numbered).times(dense)))
 
 
 def _sampled(sample: tuple[PageTerms, Bools], numbered: Piece) -> dict[str, Array]:

@@ -19,13 +19,15 @@ from typing import Any
 import numpy as np
 
 from pagekin.errors import MisuseError, need
-from pagekin.latent.lists import write_page_vectors
+from pagekin.latent.lists import Unordered, write_ordered
 from pagekin.latent.matrix import mapped_file
 from pagekin.latent.vectors import MOST_DIMENSIONS, Vectors, block_size, quantised
 from pagekin.model.arrays import Array, Floats
 from pagekin.model.files import open_unpacked
 from pagekin.store.catalog import Find
 from pagekin.store.columns import checksum
+from pagekin.store.pieces import append_pieces
+from pagekin.store.stage_files import Stages
 
 _LARGEST = 1e30  # larger numbers are errors of an encoder
 _MAX_LINE = 1 << 16  # bytes
@@ -64,7 +66,7 @@ def open_vector_file(path: Path) -> VectorFile:
     return VectorFile(path, sha256("".join(map(checksum, files)).encode()).hexdigest(), rows, dimensions)
 
 
-def write_given_vectors(folder: Path, file: VectorFile, find: Find, pages: int) -> dict[str, Any]:
+def write_given_vectors(folder: Path, file: VectorFile, find: Find, pages: int, stages: Stages) -> dict[str, Any]:
     """Write the vectors of pages; return their entry in the manifest.
 
     `find` gives the node that a name means. A page without a vector gets one of zeros, which is like no other. If
@@ -96,8 +98,9 @@ def write_given_vectors(folder: Path, file: VectorFile, find: Find, pages: int) 
             )
         given = Vectors(mapped_file(spool, np.int8).reshape(row, file.dimensions), np.concatenate(norms))
         size = block_size(file.dimensions)
-        pieces = (given.take(row_of_node[k : k + size]) for k in range(0, pages, size))
-        write_page_vectors(folder, "vectors", (pages, file.dimensions), pieces)
+        unordered = Unordered(folder.absolute(), "vectors")
+        append_pieces(folder, (unordered.columns(given.take(row_of_node[k : k + size])) for k in range(0, pages, size)))
+    write_ordered(unordered, stages)
     return {
         "sha256": file.digest,
         "dimensions": file.dimensions,

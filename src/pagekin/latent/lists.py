@@ -1,43 +1,89 @@
 """Lists of pages around centroids (an inverted file): a search compares the pages of the nearest lists."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryFile
+from typing import NamedTuple
 
 import numpy as np
 
-from pagekin.latent.matrix import mapped_file
-from pagekin.latent.vectors import PageLists, Vectors, block_size, exact_products, quantised
-from pagekin.model.arrays import Floats, Int64s, offsets_of
-from pagekin.store.columns import column_writer, write_columns
+from pagekin.latent.vectors import PageLists, Vectors, exact_products, quantised
+from pagekin.model.arrays import Array, Floats, Int64s, offsets_of
+from pagekin.store.columns import flat_columns, open_array, write_columns
+from pagekin.store.pieces import write_pieces
+from pagekin.store.stage_files import Stages
 
 FEWEST_PAGES = 4_000  # below this number, every search compares all pages
 _ITERATIONS = 6
 _SAMPLE = 32  # pages per list from which centroids are computed
 _AT_ONCE = 4096
+_PAGES = 1 << 16  # of a job
 _COLUMNS = 128  # of vectors whose means are computed at a time
 
 
-def write_page_vectors(folder: Path, name: str, shape: tuple[int, int], pieces: Iterable[Vectors]) -> None:
-    """Write the vectors of all pages, which come in pieces, in the order of their lists."""
-    with TemporaryFile(dir=folder) as spool:
-        norms = [np.zeros(0, np.float32)]
-        for vectors in pieces:
-            spool.write(np.ascontiguousarray(vectors.row).data)
-            norms.append(vectors.norm)
-        pages = Vectors(mapped_file(spool, np.int8).reshape(shape), np.concatenate(norms))
-        lists, size = page_lists(pages), block_size(shape[1])
-        order = lists.page if len(lists.page) else np.arange(len(pages.row))
-        columns = {f"{name}.pages.row": (np.int8, shape), f"{name}.pages.norm": (np.float32, shape[:1])}
-        with column_writer(folder, columns) as append:
-            for some in (order[k : k + size] for k in range(0, len(order), size)):
-                append(pages.row[some], pages.norm[some])
+class Unordered(NamedTuple):
+    """Where the vectors of all pages lie before they are put in the order of their lists."""
+
+    folder: Path  # absolute
+    name: str
+
+    @property
+    def column(self) -> str:
+        return f"{self.name}.unordered"
+
+    def columns(self, vectors: Vectors) -> dict[str, Array]:
+        """A piece of the columns."""
+        return dict(flat_columns(self.column, vectors))
+
+    def open(self) -> Vectors:
+        """All vectors, memory-mapped."""
+        row = open_array(self.folder, f"{self.column}.row", np.int8, 2, below=None)
+        return Vectors(row, open_array(self.folder, f"{self.column}.norm", np.float32, below=None))
+
+    def files(self) -> list[Path]:
+        return [self.folder / f"{self.column}.{name}.npy" for name in ("row", "norm")]
+
+
+def write_ordered(unordered: Unordered, stages: Stages) -> None:
+    """Write the vectors of all pages in the order of their lists, and remove those in the order of pages."""
+    folder, name, pages = unordered.folder, unordered.name, unordered.open()
+    files, ranges = (
+        unordered.files(),
+        [range(k, min(k + _PAGES, len(pages.row))) for k in range(0, len(pages.row), _PAGES)],
+    )
+
+    def assign(centroids: Vectors) -> Array:
+        found = stages.map(f"{name}-listing", _list_of_each, (unordered, centroids), ranges, files)
+        return np.concatenate([columns["list"] for columns in found])
+
+    lists = page_lists(pages, assign)
     write_columns(folder, {f"{name}.lists": lists})
+    del pages  # Windows removes no file that is mapped
+    write_pieces(
+        stages, folder, f"{name}-ordering", _ordered, unordered, ranges, [*files, folder / f"{name}.lists.page.npy"]
+    )
+    for file in files:
+        file.unlink()
 
 
-def page_lists(pages: Vectors) -> PageLists:
+def _list_of_each(inputs: tuple[Unordered, Vectors], some: range) -> dict[str, Array]:
+    unordered, centroids = inputs
+    pages, rows = unordered.open(), slice(some.start, some.stop)
+    return {"list": _nearest(Vectors(pages.row[rows], pages.norm[rows]), centroids).astype(np.uint32)}
+
+
+def _ordered(unordered: Unordered, places: range) -> dict[str, Array]:
+    """The vectors at some places of the order."""
+    pages = unordered.open()
+    order = open_array(unordered.folder, f"{unordered.name}.lists.page", np.uint32, below=None)
+    some = order[places.start : places.stop] if len(order) else slice(places.start, places.stop)
+    return dict(flat_columns(f"{unordered.name}.pages", Vectors(pages.row[some], pages.norm[some])))
+
+
+def page_lists(pages: Vectors, assign: Callable[[Vectors], Array] | None = None) -> PageLists:
     """About as many lists as each has pages, by spherical k-means on an evenly spaced sample.
+
+    `assign`, if given, gives the nearest centroid of each page.
 
     Centroids are orthogonal to the mean direction of the sample: a centroid in that direction would be the nearest
     one of all pages that are far from the others. They are integers as vectors are, so that products are exact and the
@@ -53,7 +99,7 @@ def page_lists(pages: Vectors) -> PageLists:
     centroids = _without(mean, sample.take(np.arange(count) * size // count).row.astype(np.float64))
     for _ in range(_ITERATIONS):
         centroids = _without(mean, _centres(sample, _nearest(sample, centroids), centroids))
-    nearest = _nearest(pages, centroids)
+    nearest = assign(centroids) if assign else _nearest(pages, centroids)
     order = np.argsort(nearest, kind="stable").astype(np.uint32)
     return PageLists(centroids.row, offsets_of(np.bincount(nearest, minlength=count)), order)
 

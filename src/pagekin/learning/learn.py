@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.bags.build import BagSource, bags_of_pages
+from pagekin.bags.build import bags_of_pages
+from pagekin.bags.source import BagSource
 from pagekin.errors import MisuseError
 from pagekin.figures.charts import new_figure, save_figure
 from pagekin.learning.corpus import PARTS, CorpusCounts, CorpusLinks, CorpusPart, part_of, split

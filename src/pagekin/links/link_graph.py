@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pagekin.bags.build import BagSource, counting_links
+from pagekin.bags.source import BagSource, counting_links
 from pagekin.links.settings import Preparation
 from pagekin.model.arrays import Bools, Floats, Int64s, offsets_of, spans
 from pagekin.model.strategy import Strategy

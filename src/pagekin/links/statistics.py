@@ -4,7 +4,6 @@ Scores by links are computed from the store's own columns, so the link graph is 
 anchor, whether its link counts under the strategy; and for every page its in-degree and its norm for coupling.
 """
 
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from pagekin.model.arrays import Array, Bytes, Floats, Int64s, UInt32s
 from pagekin.model.link_columns import LinkColumns
 from pagekin.store.checks import check, check_below, check_finite
-from pagekin.store.columns import open_array, write_columns
+from pagekin.store.columns import open_array, row_ranges, write_columns
 from pagekin.store.store import Store
 
 _SHRINKAGE = 3.0  # average link targets that the norm of every page has in addition to its own
@@ -29,8 +28,7 @@ def write_link_statistics(folder: Path, store: Store, counting_links: Bytes) -> 
     node_of_page = _node_of_page(store.nodes)
     counting = np.zeros(len(anchors.start), np.uint8)
     in_degree, squares, ends = np.zeros(pages, np.uint32), np.zeros(pages), links.offsets[: pages + 1]
-    cuts = np.unique([0, *np.searchsorted(ends, np.arange(0, ends[-1], _PIECE)), pages]).tolist()
-    for first, last in pairwise(cuts):
+    for first, last in row_ranges(ends, _PIECE):
         link = ends[first] + np.flatnonzero(counting_links[ends[first] : ends[last]])
         page = links.page[link]
         counting[anchors.offsets[page] + links.anchor[link]] = 1

@@ -1,19 +1,26 @@
-"""The nearest pages of many pages, found in blocks by several workers."""
+"""The nearest pages of many pages, found in blocks by several workers; of all pages, they are written as they come."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
+from pagekin.engines.spark import SparkPool
+from pagekin.index.answers import answer_columns, answer_rows, write_names
 from pagekin.kernels.page_rows import ScoredRows
-from pagekin.model.arrays import Bools, Floats, Int64s, offsets_of, spans
+from pagekin.model.arrays import Array, Bools, Floats, Int64s, offsets_of, spans
 from pagekin.search.answer import separate_rows
 from pagekin.search.blend import Blend
 from pagekin.search.node_store import NodeStore
 from pagekin.search.page_block import block_of, row_of
 from pagekin.store.columns import Mapper
+from pagekin.store.pieces import ColumnFiles, write_scattered
+from pagekin.store.stage_files import Columns, Stages
 
 _AT_ONCE = 64  # pages of a block
+_BLOCKS = 16  # of a job on an executor: it takes seconds
 _TOGETHER = 1 << 12  # pages that are searched in another order than that of their rows
 
 
@@ -51,33 +58,58 @@ def nearest_in_order(
         yield ScoredRows(offsets_of(counts[back]), node, score)
 
 
-def nearest_matrices(
-    store: NodeStore, new_blend: Callable[[], Blend], pages: Int64s, limit: int, mapper: Mapper = map
-) -> tuple[Int64s, Floats]:
-    """A row for every page of a collection: the nearest pages of those in `pages`, and their similarities.
+class AllPages(NamedTuple):
+    """How the rows of all pages are found: for a block of pages, with a blend of its own."""
 
-    Rows are filled up with the page itself and the similarity 0.
-    """
-    near = np.repeat(np.arange(len(store.nodes) - 1)[:, np.newaxis], limit, axis=1)
-    similarity, wanted = np.zeros(near.shape), np.zeros(len(near), bool)
-    wanted[pages] = True
-    pages = store.pages_by_list[wanted[store.pages_by_list]]
-    for nodes, found in nearest_of_pages(store, new_blend, pages, limit, mapper):
-        row = row_of(found)
-        place = nodes[row], np.arange(len(row)) - found.offsets[row]
-        near[place], similarity[place] = found.node, found.score
-    return near, similarity
+    store: NodeStore
+    new_blend: Callable[[], Blend]
+    limit: int
+    rows: "Callable[[AllPages, Int64s], Columns]"
+
+    def nearest(self, pages: Int64s, wanted: Bools) -> tuple[Int64s, Floats]:
+        """A row for each of some pages: the nearest pages of those that are wanted, and their similarities.
+
+        Rows are filled up with the page itself and the similarity 0.
+        """
+        near, similarity = np.repeat(pages[:, np.newaxis], self.limit, axis=1), np.zeros((len(pages), self.limit))
+        asked = np.flatnonzero(wanted)
+        if len(asked):
+            _, found = _nearest(self.store, self.new_blend, self.limit, pages[asked])
+            row = row_of(found)
+            place = asked[row], np.arange(len(row)) - found.offsets[row]
+            near[place], similarity[place] = found.node, found.score
+        return near, similarity
+
+    def write(self, stages: Stages, folder: Path, name: str, columns: Sequence[ColumnFiles]) -> None:
+        """Write columns with a row for every page.
+
+        Pages of a list of latent vectors are searched together, so their rows are scattered.
+        """
+        pages, step = len(self.store.nodes) - 1, _AT_ONCE * (_BLOCKS if isinstance(stages.pool, SparkPool) else 1)
+        jobs = (range(begin, min(begin + step, pages)) for begin in range(0, pages, step))
+        write_scattered(stages, folder, columns, name, _found, self, jobs)
 
 
-def separate_answers(store: NodeStore, near: Int64s, mapper: Mapper = map) -> Bools:
-    """For each row of `nearest_matrices`, whether the page and its nearest pages have no near-duplicates."""
-    blocks = ((begin, near[begin : begin + _AT_ONCE]) for begin in range(0, len(near), _AT_ONCE))
-    return np.concatenate([np.empty(0, np.bool_), *mapper(partial(_separate, store), blocks)])
+def _found(all_pages: AllPages, places: range) -> dict[str, Array]:
+    """The rows of the pages at some places in the order of lists, and these pages."""
+    blocks = (range(begin, min(begin + _AT_ONCE, places.stop)) for begin in places[::_AT_ONCE])
+    of_blocks = [all_pages.store.pages_by_list[block.start : block.stop] for block in blocks]
+    found = [all_pages.rows(all_pages, pages) for pages in of_blocks]
+    columns = {name: np.concatenate([rows[name] for rows in found]) for name in found[0]}
+    return columns | {"places": np.concatenate(of_blocks)}
 
 
-def _separate(store: NodeStore, block: tuple[int, Int64s]) -> Bools:
-    first, listed = block
-    pages = np.arange(first, first + len(listed))
-    rows = store.rows_of(listed.ravel()).reshape(listed.shape)
-    rows[listed == pages[:, np.newaxis]] = -1
-    return separate_rows(store.fingerprints, np.column_stack([store.rows_of(pages), rows]))
+def write_answers(folder: Path, store: NodeStore, new_blend: Callable[[], Blend], limit: int, stages: Stages) -> None:
+    """Write for every page its nearest pages, whether they and the page have no near-duplicates, and its name."""
+    columns = answer_columns(len(store.nodes) - 1, limit)
+    AllPages(store, new_blend, limit, _answers).write(stages, folder, "answers", columns)
+    write_names(folder, limit, store.catalog.names_inside())
+
+
+def _answers(all_pages: AllPages, pages: Int64s) -> dict[str, Array]:
+    store = all_pages.store
+    near, similarity = all_pages.nearest(pages, np.ones(len(pages), bool))
+    rows = store.rows_of(near.ravel()).reshape(near.shape)
+    rows[near == pages[:, np.newaxis]] = -1
+    separate = separate_rows(store.fingerprints, np.column_stack([store.rows_of(pages), rows]))
+    return answer_rows(len(store.nodes) - 1, near, similarity, separate)

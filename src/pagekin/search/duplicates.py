@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.bags.build import BagSource, host_numbers, ignored_parts, template_blocks
+from pagekin.bags.source import BagSource, host_numbers, ignored_parts, template_blocks
 from pagekin.duplicates.chunks import chunks_of_pages
 from pagekin.duplicates.collection import PageSets, find_pairs, groups_of
 from pagekin.duplicates.filters import MAX_CHUNKS, Chunks

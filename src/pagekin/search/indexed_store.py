@@ -14,11 +14,11 @@ from pagekin.errors import MisuseError
 from pagekin.index.answers import KeptAnswers
 from pagekin.index.index import Index
 from pagekin.kernels.page_rows import ScoredRows
-from pagekin.model.arrays import Bools, Floats, Int64s
+from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.capture import Capture, Origin, PageFormat
 from pagekin.model.reading import CheckedReading
 from pagekin.model.strategy import NEIGHBOURS
-from pagekin.search.all_pages import nearest_in_order, nearest_matrices, separate_answers
+from pagekin.search.all_pages import nearest_in_order
 from pagekin.search.answer import AnswerBuilder, weighted_text_of
 from pagekin.search.blend import Blend, Scaling
 from pagekin.search.calibration import calibrate
@@ -112,14 +112,6 @@ class IndexedStore(NodeStore):
         kept = [each for each in found if not (each.costly and each.by_length == SHORT_PAGES)] or found
         weights = {each.name: weights[each.name] for each in kept}
         return Blend(kept, weights, self._scaling(weights))
-
-    def nearest_matrices(self, limit: int, mapper: Mapper = map) -> tuple[Int64s, Floats, Bools]:
-        """For every page a row of its nearest pages by the default ranking, their similarities, and whether the row has
-        no near-duplicates.
-        """
-        pages = np.arange(len(self.nodes) - 1)
-        near, similarity = nearest_matrices(self, partial(self.blend, RelatedOptions()), pages, limit, mapper)
-        return near, similarity, separate_answers(self, near, mapper)
 
     @report_damage
     def related_of_pages(

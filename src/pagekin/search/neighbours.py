@@ -15,14 +15,16 @@ from pagekin.index.index import value_type
 from pagekin.kernels import page_rows
 from pagekin.kernels.page_rows import PageRows
 from pagekin.kernels.sparse_products import list_cosines
-from pagekin.model.arrays import Floats, Int64s, distinct, offsets_of
-from pagekin.search.all_pages import nearest_matrices
+from pagekin.model.arrays import Array, Floats, Int64s, distinct, offsets_of
+from pagekin.search.all_pages import AllPages
 from pagekin.search.blend import Blend
 from pagekin.search.evidence import LONG_PAGES, Evidence, PairScores, SparsePairs
 from pagekin.search.node_store import NEIGHBOURS_FILE, NodeStore
 from pagekin.search.page_block import PageBlock
 from pagekin.search.query import Query
-from pagekin.store.columns import Mapper, write_columns
+from pagekin.store.columns import write_columns
+from pagekin.store.pieces import ColumnFiles
+from pagekin.store.stage_files import Stages
 
 LISTED = 20  # neighbours of each page
 _MOST_PAGES = 200_000  # in a larger collection lists are empty: finding them would take longer than the rest of a build
@@ -97,13 +99,21 @@ class Neighbours(Evidence):
         return SparsePairs(lengths, members[first], weight, len(self._lists))
 
 
-def write_neighbours(folder: Path, store: NodeStore, new_blend: Callable[[], Blend], mapper: Mapper = map) -> None:
+def write_neighbours(folder: Path, store: NodeStore, new_blend: Callable[[], Blend], stages: Stages) -> None:
     """Write the nearest pages of every page by a blend; short lists are filled up with the page itself.
 
     Pages without words get none, since neighbours count on long pages.
     """
-    pages = np.flatnonzero(store.length[: min(len(store.nodes) - 1, len(store.index.signatures))])
-    listed = LISTED if len(store.nodes) - 1 <= _MOST_PAGES else 0
-    near, similarity = nearest_matrices(store, new_blend, pages[: len(pages) * (listed > 0)], listed, mapper)
-    own = np.arange(len(near))[:, np.newaxis]
-    write_columns(folder, {NEIGHBOURS_FILE: np.where(similarity > 0.0, near, own).astype(value_type(len(near)))})
+    pages = len(store.nodes) - 1
+    if pages > _MOST_PAGES:
+        write_columns(folder, {NEIGHBOURS_FILE: np.empty((pages, 0), value_type(pages))})
+        return
+    column = ColumnFiles(NEIGHBOURS_FILE, np.dtype(value_type(pages)).str, (LISTED,), (0, pages))
+    AllPages(store, new_blend, LISTED, _neighbours).write(stages, folder, "neighbours", [column])
+
+
+def _neighbours(all_pages: AllPages, pages: Int64s) -> dict[str, Array]:
+    store = all_pages.store
+    near, similarity = all_pages.nearest(pages, (store.length[pages] > 0.0) & (pages < len(store.index.signatures)))
+    listed = np.where(similarity > 0.0, near, pages[:, np.newaxis])
+    return {NEIGHBOURS_FILE: listed.astype(value_type(len(store.nodes) - 1))}

@@ -56,15 +56,11 @@ def write_header(file: IO[bytes], dtype: Any, shape: tuple[int, ...]) -> None:
     np.lib.format.write_array_header_1_0(file, header)
 
 
-def write_piece(path: Path, rows: Array, begin: int) -> None:
-    """Write some rows of an array, which begin at this byte of the whole array."""
-    with path.open("wb") as file:
-        file.write(_piece_header(rows.dtype, rows.shape, begin))
-        file.write(np.ascontiguousarray(rows).data)
-
-
 def reserve_piece(path: Path, dtype: Any, shape: tuple[int, ...], begin: int) -> None:
-    """Create a file for some rows of an array, which are zero until they are written."""
+    """Create a file for some rows of an array, which are zero until they are written.
+
+    The rows begin at this byte of the whole array.
+    """
     with path.open("wb") as file:
         file.write(_piece_header(dtype, shape, begin))
         file.truncate(file.tell() + math.prod(shape) * int(dtype.itemsize))

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from functools import partial
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from pagekin.errors import StoreError
-from pagekin.model.arrays import Array, Strings
+from pagekin.model.arrays import Array, Int64s, Strings
 from pagekin.model.files import sync_file, sync_folder
 from pagekin.model.reading import RAGGED_PARTS, Pages, Reading, Sources, Width
 from pagekin.store.array_files import map_array, map_pieces, write_header
@@ -27,6 +28,7 @@ Result = TypeVar("Result")
 ANY = -1  # the length of a column that is known only when all of it is written
 SHARDS = "shards"  # the column with the first page of each shard, and the number of pages
 MOST_SHARDS = 200  # two generations of as many shards stay below the number of mappings that Linux allows
+_STRINGS = 1 << 16  # read together
 _PARTS: dict[str, Any] = {"pages": Pages, "sources": Sources, "forms": Strings, "targets": Strings, **RAGGED_PARTS}
 
 
@@ -89,6 +91,28 @@ def column_writer(folder: Path, columns: Mapping[str, tuple[Any, tuple[int, ...]
             if shape[0] == ANY:
                 file.seek(0)
                 write_header(file, dtype, (length, *shape[1:]))
+
+
+def row_ranges(offsets: Int64s, size: int) -> list[tuple[int, int]]:
+    """Ranges of ragged rows with about `size` elements; no row is divided.
+
+    >>> row_ranges(np.array([0, 2, 4, 5, 9]), 3)
+    [(0, 2), (2, 4)]
+    """
+    cuts = np.searchsorted(offsets, np.arange(size, offsets[-1], size))
+    return list(pairwise(np.unique([0, *cuts.tolist(), len(offsets) - 1]).tolist()))
+
+
+def string_ranges(strings: Strings) -> Iterator[Strings]:
+    """The strings of a long column, some at a time."""
+    for begin in range(0, len(strings), _STRINGS):
+        offsets = strings.offsets[begin : begin + _STRINGS + 1]
+        yield Strings(offsets - offsets[0], strings.data[offsets[0] : offsets[-1]])
+
+
+def each_string(strings: Strings) -> Iterator[str]:
+    """The strings of a long column, of which few are in memory at a time."""
+    return chain.from_iterable(string_ranges(strings))
 
 
 def sync(folder: Path) -> None:

@@ -1,10 +1,12 @@
-"""Pieces of columns, each in a stage file of its own, become the columns of a store or of its shards.
+"""Pieces of columns become the columns of a store, of its index, or of their shards.
 
-The driver creates every file at its full length. Each job then writes its rows where they belong, so that a repeated
-attempt writes the same bytes again.
+Threads of this process give one piece after the other, which are appended. Executors leave pieces in stage files. The
+driver then creates every column at its full length, and each job writes its rows where they belong, so that a repeated
+attempt writes the same bytes again; the driver reads none of them.
 """
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, chain, pairwise
@@ -13,12 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pagekin.engines.spark import SparkPool
 from pagekin.model.arrays import Array, Int64s
 from pagekin.store.array_files import place_of_row, reserve_piece
-from pagekin.store.columns import SHARDS, shard_name, write_columns
-from pagekin.store.stage_files import StageFile, read_stage, shapes_of
+from pagekin.store.columns import ANY, SHARDS, column_writer, shard_name, write_columns
+from pagekin.store.stage_files import Columns, Job, StageFile, Stages, Value, read_stage, shapes_of
 
 _OFFSETS = ".offsets"
+_PLACES = "places"  # the array of a result with the places of its rows
 
 
 class ColumnFiles(NamedTuple):
@@ -47,9 +51,20 @@ class ColumnFiles(NamedTuple):
         """Write consecutive rows, from row `first` of the column on."""
         for path, (begin, end) in zip(self.paths(folder), pairwise(self.bounds), strict=True):
             some = rows[max(begin - first, 0) : max(end - first, 0)]
-            if len(some):
+            if some.size:
                 place = place_of_row(max(first - begin, 0), begin, self.row_bytes)
-                _write_at(path, place, np.ascontiguousarray(some).view(np.uint8).data)
+                _write_at(path, [(place, some)])
+
+    def write_rows(self, folder: Path, places: Int64s, rows: Array) -> None:
+        """Write rows at any places of the column."""
+        order = np.argsort(places)
+        places, rows = places[order], rows[order]
+        for path, (begin, end) in zip(self.paths(folder), pairwise(self.bounds), strict=True):
+            first, last = np.searchsorted(places, [begin, end])
+            own, some = places[first:last], rows[first:last]
+            starts = np.flatnonzero(np.diff(own, prepend=-2) != 1)  # of consecutive places
+            begins = (place_of_row(int(row) - begin, begin, self.row_bytes) for row in own[starts])
+            _write_at(path, zip(begins, np.split(some, starts[1:]), strict=True) if len(own) else ())
 
 
 class _Placing(NamedTuple):
@@ -88,6 +103,69 @@ class ColumnPieces(NamedTuple):
     files: Sequence[StageFile]
     shards: Sequence[int] = (0,)
     names: Mapping[str, str] | None = None
+
+
+def write_pieces(
+    stages: Stages,
+    folder: Path,
+    name: str,
+    function: Callable[[Value, Job], Columns],
+    value: Value,
+    jobs: Iterable[Job],
+    files: Iterable[Path] = (),
+) -> None:
+    """Write columns from the results of `Stages.map`, which are pieces of them in the order of the rows.
+
+    NAME.offsets belongs to the columns NAME.*, and begins with 0 in every piece.
+    """
+    if isinstance(stages.pool, SparkPool):
+        place_pieces(stages.pool.run, folder, ColumnPieces(stages.files(name, function, value, jobs, files)))
+    else:
+        append_pieces(folder, stages.map(name, function, value, jobs))
+
+
+def append_pieces(folder: Path, pieces: Iterable[Columns]) -> None:
+    """Write columns from pieces that come one after the other."""
+    coming = iter(pieces)
+    first = next(coming, {})
+    columns = {name: (rows.dtype, (ANY, *rows.shape[1:])) for name, rows in first.items()}
+    ends = {name: int(rows[-1]) for name, rows in first.items() if name.endswith(_OFFSETS)}
+    with column_writer(folder, columns) as append:
+        append(*first.values())
+        del first
+        for piece in coming:
+            rows = {name: piece[name] for name in columns}
+            for name, end in ends.items():
+                rows[name] = rows[name][1:] + end
+                ends[name] += int(piece[name][-1])
+            append(*rows.values())
+
+
+def write_scattered(
+    stages: Stages,
+    folder: Path,
+    columns: Sequence[ColumnFiles],
+    name: str,
+    function: Callable[[Value, Job], Columns],
+    value: Value,
+    jobs: Iterable[Job],
+) -> None:
+    """Write columns from the results of `Stages.map`, which have the `places` of their rows. All rows are written."""
+    for column in columns:
+        column.create(folder)
+    if isinstance(stages.pool, SparkPool):
+        stages.each(partial(_scatter_file, folder.absolute(), columns), stages.files(name, function, value, jobs))
+    else:
+        deque(map(partial(_scatter, folder, columns), stages.map(name, function, value, jobs)), maxlen=0)
+
+
+def _scatter_file(folder: Path, columns: Sequence[ColumnFiles], file: StageFile) -> None:
+    _scatter(folder, columns, read_stage(file))
+
+
+def _scatter(folder: Path, columns: Sequence[ColumnFiles], found: Columns) -> None:
+    for column in columns:
+        column.write_rows(folder, found[_PLACES], found[column.name])
 
 
 def place_pieces(
@@ -136,12 +214,14 @@ def _place(folder: Path, job: _Placing) -> None:
         column.write(folder, first, rows)
 
 
-def _write_at(path: Path, place: int, data: memoryview) -> None:
+def _write_at(path: Path, parts: Iterable[tuple[int, Array]]) -> None:
+    """Write arrays at places of a file."""
     descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_BINARY", 0))
     try:
-        os.lseek(descriptor, place, os.SEEK_SET)
-        data = data.cast("B")
-        while data:
-            data = data[os.write(descriptor, data) :]
+        for place, rows in parts:
+            os.lseek(descriptor, place, os.SEEK_SET)
+            data = np.ascontiguousarray(rows).view(np.uint8).data.cast("B")
+            while data:
+                data = data[os.write(descriptor, data) :]
     finally:
         os.close(descriptor)

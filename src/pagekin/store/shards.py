@@ -5,12 +5,12 @@ the columns that grow with the number of pages: a column with a row for each pag
 with a row for each node at the nodes of these pages, and a column of ragged rows where the rows of these pages begin.
 The nodes without pages belong to the last shard. Columns in another order are divided into equal parts.
 `columns.open_array` opens the pieces as one array; nothing else depends on shards.
+Threads or executors copy the pieces, each to its place, so that a repeated attempt writes the same bytes again.
 """
 
 from collections import deque
 from collections.abc import Iterable, Mapping
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,9 +19,10 @@ import numpy as np
 from pagekin.errors import MisuseError
 from pagekin.model.arrays import Array, Int64s, Strings
 from pagekin.model.reading import RAGGED_PARTS, Links, Pages
-from pagekin.store.array_files import map_array, write_piece
+from pagekin.store.array_files import map_array
 from pagekin.store.checks import check_offsets, column_types
 from pagekin.store.columns import MOST_SHARDS, SHARDS, Mapper, open_array, shard_name, write_columns
+from pagekin.store.pieces import ColumnFiles
 
 
 class Cut(NamedTuple):
@@ -91,20 +92,28 @@ def divide(folder: Path, first: Int64s, nodes: Int64s, cuts: Mapping[str, Cut], 
     if not (folder / f"{SHARDS}.npy").exists():
         write_columns(folder, {SHARDS: first})
     starts = {"page": first, "node": np.searchsorted(nodes[:-1], first)}
-    columns = [name for name in cuts if (folder / f"{name}.npy").exists()]
-    bounds = {name: _bounds(folder, name, cuts[name], starts, len(first) - 1) for name in columns}  # needs whole ones
-    deque(mapper(partial(_divide_column, folder), bounds.items()), maxlen=0)
+    names = [name for name in cuts if (folder / f"{name}.npy").exists()]
+    columns = [_divided(folder, name, cuts[name], starts, len(first) - 1) for name in names]
+    for column in columns:
+        column.create(folder)
+    pieces = [(column, number) for column in columns for number in range(len(first) - 1)]
+    deque(mapper(partial(_copy_piece, folder.absolute()), pieces), maxlen=0)
+    for name in names:
+        (folder / f"{name}.npy").unlink()
 
 
-def _bounds(folder: Path, name: str, cut: Cut, starts: Mapping[str, Int64s], shards: int) -> list[int]:
-    """The first row of a column in each shard, and the number of its rows."""
-    rows = len(_whole(folder, name))
-    if not cut.order:
-        return [shard * rows // shards for shard in range(shards + 1)]
-    start = starts[cut.order][:-1]
-    if cut.offsets:
-        start = _whole(folder, cut.offsets)[start]
-    return [*np.minimum(start, rows).tolist(), rows]
+def _divided(folder: Path, name: str, cut: Cut, starts: Mapping[str, Int64s], shards: int) -> ColumnFiles:
+    """The files of a column in the shards."""
+    whole = _whole(folder, name)
+    rows = len(whole)
+    if cut.order:
+        start = starts[cut.order][:-1]
+        if cut.offsets:
+            start = _whole(folder, cut.offsets)[start]
+        bounds = [*np.minimum(start, rows).tolist(), rows]
+    else:
+        bounds = [shard * rows // shards for shard in range(shards + 1)]
+    return ColumnFiles(name, whole.dtype.str, whole.shape[1:], tuple(bounds))
 
 
 def _whole(folder: Path, name: str) -> Array:
@@ -113,11 +122,7 @@ def _whole(folder: Path, name: str) -> Array:
         return map_array(file, path)
 
 
-def _divide_column(folder: Path, column: tuple[str, list[int]]) -> None:
-    name, bounds = column
-    rows = _whole(folder, name)
-    row_bytes = rows.itemsize * int(np.prod(rows.shape[1:]))
-    for number, (begin, end) in enumerate(pairwise(bounds)):
-        write_piece(folder / shard_name(number) / f"{name}.npy", rows[begin:end], begin * row_bytes)
-    del rows  # Windows removes no file that is mapped
-    (folder / f"{name}.npy").unlink()
+def _copy_piece(folder: Path, piece: tuple[ColumnFiles, int]) -> None:
+    column, number = piece
+    begin, end = column.bounds[number : number + 2]
+    column.write(folder, begin, _whole(folder, column.name)[begin:end])

@@ -16,7 +16,7 @@ from itertools import chain
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import IO, Any, NamedTuple, TypeAlias, TypeVar
 from zipfile import ZipFile
 
 import numpy as np
@@ -36,6 +36,7 @@ _ZIP_LENGTHS = 26  # the place of the lengths of a name and of what follows it, 
 
 Job = TypeVar("Job")
 Value = TypeVar("Value")
+Result = TypeVar("Result")
 Columns: TypeAlias = Mapping[str, Array]
 
 
@@ -109,11 +110,30 @@ class Stages:
         """
         if not isinstance(self.pool, SparkPool):
             return self.pool.map(partial(function, value), jobs)
+        return map(read_stage, self.files(name, function, value, jobs, files))
+
+    def files(
+        self,
+        name: str,
+        function: Callable[[Value, Job], Columns],
+        value: Value,
+        jobs: Iterable[Job],
+        files: Iterable[Path] = (),
+    ) -> list[StageFile]:
+        """The same results in the files that executors have written; the driver does not read them."""
+        pool = self.pool
+        assert isinstance(pool, SparkPool)
         self.folder.mkdir(exist_ok=True)
         shared, jobs = share(self.folder, name, value), list(jobs)
-        depends_on = (shared.digest, sha256(pickle.dumps(jobs)).hexdigest(), [checksum(file) for file in files])
-        job = partial(_with_value, function, shared)
-        return map(read_stage, run_stage(self.pool, self.folder, name, job, jobs, depends_on))
+        digests = pool.run(checksum, [file.absolute() for file in files])
+        depends_on = (shared.digest, sha256(pickle.dumps(jobs)).hexdigest(), digests)
+        return run_stage(pool, self.folder, name, partial(_with_value, function, shared), jobs, depends_on)
+
+    def each(self, function: Callable[[Job], Result], jobs: Iterable[Job]) -> Iterable[Result]:
+        """The small results of `function` on every job, by threads or by executors."""
+        return (
+            self.pool.run(function, list(jobs)) if isinstance(self.pool, SparkPool) else self.pool.map(function, jobs)
+        )
 
     def remove(self, name: str) -> None:
         """Remove the files of the stages with this name, and the folder if nothing else is in it."""
@@ -154,10 +174,22 @@ def _with_value(function: Callable[[Any, Job], Columns], shared: StageFile, job:
 
 def share(folder: Path, name: str, value: object) -> StageFile:
     """Write a value that all jobs of a stage need. A store in it is written as its place."""
-    data = pickle.dumps(value, protocol=5)
     path = folder.absolute() / f"{name}-{token_hex(4)}.value"
-    path.write_bytes(data)
-    return StageFile(path, sha256(data).hexdigest())
+    digest = sha256()
+    with path.open("wb") as file:
+        pickle.Pickler(_Hashed(file, digest), protocol=5).dump(value)
+    return StageFile(path, digest.hexdigest())
+
+
+class _Hashed(NamedTuple):
+    """A file whose bytes are hashed while they are written: they need not be in memory together."""
+
+    file: IO[bytes]
+    digest: Any
+
+    def write(self, data: bytes) -> int:
+        self.digest.update(data)
+        return self.file.write(data)
 
 
 def shared_value(file: StageFile) -> Any:
@@ -167,9 +199,9 @@ def shared_value(file: StageFile) -> Any:
 
 def _load_value(file: StageFile) -> Any:
     with _reading(file):
-        data = file.path.read_bytes()
-        if sha256(data).hexdigest() == file.digest:  # the digest comes from the driver, not from a file
-            return pickle.loads(data)
+        if checksum(file.path) == file.digest:  # the digest comes from the driver, not from a file
+            with file.path.open("rb") as stream:
+                return pickle.load(stream)
     raise _damaged(file)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, wraps
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -15,7 +15,7 @@ from pagekin.model.arrays import Int64s, Strings, UInt32s
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.reading import NO_TARGET, Blobs, CheckedLinks, CheckedReading, Links, Reading
 from pagekin.store.catalog import Catalog
-from pagekin.store.checks import check, check_links, check_offsets, check_reading, check_urls, unpack
+from pagekin.store.checks import blocks, check, check_links, check_offsets, check_reading, check_urls, unpack
 from pagekin.store.columns import open_array, open_part, open_reading
 from pagekin.store.manifest import Manifest, damaged_files, read_manifest
 from pagekin.store.opened import opened_once
@@ -156,6 +156,11 @@ class Store:
 
     def node_hosts(self) -> list[str]:
         return [row[0] for row in self.catalog.each("SELECT host FROM nodes ORDER BY node")]
+
+    def node_titles(self) -> Iterator[str]:
+        """The title of every node that has pages."""
+        title, nodes = self.reading.pages.title, self.nodes[:-1]
+        return chain.from_iterable(title.take(some.tolist()) for some in blocks(nodes))
 
     def in_degrees(self) -> Int64s:
         """The number of pages that link to each node."""
