@@ -33,8 +33,8 @@ from pagekin.duplicates.filters import BloomFilters, Chunks, bits_for
 from pagekin.duplicates.groups import DuplicateGroup, Grouper
 from pagekin.duplicates.result_list import files, html_texts
 from pagekin.duplicates.settings import GroupSettings
+from pagekin.kernels.bits import popcount
 from pagekin.kernels.chunks import WINDOW
-from pagekin.kernels.shared_elements import popcount
 from pagekin.model.arrays import UInt64s, together
 
 ROUNDS = 3 if QUICK else 9

@@ -27,7 +27,8 @@ REFERENCES = st.one_of(
 )
 
 _CHARACTERS = "aZé木😀 \t\n\r\f\0\x01\x1f\x7f\x85\xa0\xad\u2028\u2029\u200b\ufffd<>&/='\"!-?;,#"
-TEXTS = st.text(st.sampled_from(_CHARACTERS), max_size=6) | st.text(max_size=4)
+_WORDS = st.sampled_from(["words in a row", "a word and a space ", " eight b", "12345678", "longer   spaces  "])
+TEXTS = st.text(st.sampled_from(_CHARACTERS), max_size=6) | st.text(max_size=4) | _WORDS
 
 _ODD_NAMES = "a a a a p td table img title textarea script template plaintext svg math image b x-y aé p\0"
 _NAMES = st.sampled_from([*TAGS, *_ODD_NAMES.split(" ")])

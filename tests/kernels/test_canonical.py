@@ -14,6 +14,7 @@ from reference import canonical as reference
 # Few tokens in many orders: what numberings are made of, what is folded, and letters that grow in lower case.
 TOKENS = ["a", "1", "23", "456", "7890", ".", ")", "(", "[", "]", "*", "+", "iv", "Xx", " ", "\t", "\n", "\r", "\x0b"]
 TOKENS += ["\u2028", "É", "Ⱥ", "木", "😀", "\u00ad", "•", "–", ":", "’", "\0", "\u2003", "word", "1.", "a.1 ", "(b) "]
+TOKENS += ["Words in a row ", "well-known", "K"]
 SOUPS = st.lists(st.sampled_from(TOKENS), max_size=24).map("".join)
 TEXTS = SOUPS | st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 

@@ -22,7 +22,14 @@ ALPHABET = (
     + "\"')»”"
     + "7-,\0\u00ad€😀"
 )
-TEXTS = st.text(st.sampled_from(ALPHABET), max_size=40) | st.text(max_size=20)
+# Runs that are longer than what is classified at once, and what may interrupt them.
+PIECES = ["word", "words in a row ", "J. ", ". ", "?!", '" ', "\n", "é", "木", "–", "a" * 31, "b" * 33]
+PIECES += ["c" * 130, " " * 32]
+TEXTS = (
+    st.text(st.sampled_from(ALPHABET), max_size=40)
+    | st.text(max_size=20)
+    | st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
+)
 
 
 def split(texts: list[str], longest: int = LONGEST) -> list[reference.Words]:

@@ -6,6 +6,7 @@ pieces; three flags carry the state from one piece to the next.
 
 import numpy as np
 
+from pagekin.kernels.bits import copy_plain
 from pagekin.kernels.characters import decode_multibyte, encode_character, peek, poke
 from pagekin.kernels.compile import inlined, inner, kernel
 from pagekin.model.arrays import Bytes, Int64s, UInt32s
@@ -22,7 +23,8 @@ def canonical(text: Bytes, table: UInt32s, flags: int) -> tuple[Bytes, int]:
     A piece must end at the end of a line, or have more than MOST_NUMBERING bytes of its last line.
     """
     out = np.empty(max_canonical_size(len(text)), np.uint8)
-    n, flags = fold(text, 0, len(text), table, flags, out, 0)
+    plain = fold_bytes(text, table)
+    n, flags = fold(text, plain, 0, len(text), table, flags, out, 0)
     return out[:n], flags
 
 
@@ -37,7 +39,7 @@ def canonical_blocks(
     """
     count = len(begins) - 1
     out = np.zeros(max_canonical_size(len(text)) + count * gap, np.uint8)
-    starts, stops = np.empty(count, np.int64), np.empty(count, np.int64)
+    starts, stops, plain = np.empty(count, np.int64), np.empty(count, np.int64), fold_bytes(text, table)
     n = 0
     for t in range(count):
         for i in range(gap):
@@ -50,9 +52,9 @@ def canonical_blocks(
             if not excluded[k]:
                 begin = min(begins[t] + block_starts[k], end)
                 stop = min(begins[t] + block_starts[k + 1], end) if k + 1 < last else end
-                n, flags = fold(text, begin, stop, table, flags, out, n)
+                n, flags = fold(text, plain, begin, stop, table, flags, out, n)
         if n == starts[t]:
-            n, flags = fold(text, begins[t], end, table, AT_LINE_START, out, n)
+            n, flags = fold(text, plain, begins[t], end, table, AT_LINE_START, out, n)
         stops[t] = n
     return out[:n], starts, stops
 
@@ -63,9 +65,26 @@ def max_canonical_size(size: int) -> int:
     return size // 2 * 3 + 8
 
 
+@kernel
+def fold_bytes(text: Bytes, table: UInt32s) -> Bytes:
+    """The canonical form of every byte that has one of its own; 0 for line breaks, and for all that is not ASCII."""
+    plain, folded = np.empty(len(text), np.uint8), np.zeros(256, np.uint8)
+    for byte in range(128):
+        if SPACE <= table[byte] < 128:
+            folded[byte] = table[byte]
+    for i in range(len(text)):
+        plain[i] = folded[text[i]]
+    return plain
+
+
 @inner
-def fold(text: Bytes, start: int, end: int, table: UInt32s, flags: int, out: Bytes, n: int) -> tuple[int, int]:
-    """Write the canonical form of text[start:end] to out[n:]; its end in `out`, and the flags for what follows."""
+def fold(
+    text: Bytes, plain: Bytes, start: int, end: int, table: UInt32s, flags: int, out: Bytes, n: int
+) -> tuple[int, int]:
+    """Write the canonical form of text[start:end] to out[n:]; its end in `out`, and the flags for what follows.
+
+    `plain` are the canonical forms of single bytes.
+    """
     at_line_start, started, space_due = flags & AT_LINE_START != 0, flags & STARTED != 0, flags & SPACE_DUE != 0
     i = start
     while i < end:
@@ -85,16 +104,9 @@ def fold(text: Bytes, start: int, end: int, table: UInt32s, flags: int, out: Byt
                 n += 1
                 space_due = False
             started = True
-            if folded >= 0x80:
-                n = encode_character(folded, out, n)
-            while folded < 0x80:  # the ASCII characters that follow in the same word
-                poke(out, n, folded)
-                n += 1
-                point = int(peek(text, i + 1)) if i + 1 < end else 0
-                folded = int(table[np.uint64(point & 0x7F)])
-                if point >= 0x80 or folded <= SPACE:
-                    break
-                i += 1
+            n = encode_character(folded, out, n)
+            i, n = copy_plain(plain, i + size, end, out, n)
+            continue
         elif folded != NOTHING:
             space_due = started
             at_line_start = at_line_start or folded == LINE

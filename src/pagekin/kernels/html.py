@@ -61,7 +61,14 @@ def read_meta(html: Bytes, spans: Int64s, entities: Int64s, values: Bytes, page:
 
 @inlined
 def use_attributes(
-    html: Bytes, spans: Int64s, action: int, entities: Int64s, out: po.PageOutput, page: Int64s, state: Int64s
+    html: Bytes,
+    plain: Bytes,
+    spans: Int64s,
+    action: int,
+    entities: Int64s,
+    out: po.PageOutput,
+    page: Int64s,
+    state: Int64s,
 ) -> None:
     """A start tag whose attributes are read; `spans` are their values."""
     if action == ANCHOR:
@@ -75,7 +82,7 @@ def use_attributes(
         if action == AREA:
             opened = po.open_link(html, spans, tags.HREF, po.FROM_AREA, entities, out, page, state)
         if spans[tags.ALT, 0] >= 0:
-            po.put_text(html, spans[tags.ALT, 0], spans[tags.ALT, 1], po.ATTRIBUTE, entities, out, state)
+            po.put_text(html, plain, spans[tags.ALT, 0], spans[tags.ALT, 1], po.ATTRIBUTE, entities, out, state)
         state[po.PENDING] |= po.SPACE
         if opened:
             out.links[state[po.N_LINKS] - 1, po.LINK_END] = state[po.N_TEXT]
@@ -141,7 +148,15 @@ def track_navigation(
 
 @inner
 def skip_non_tag(
-    html: Bytes, i: int, end: int, byte: int, closing: bool, entities: Int64s, out: po.PageOutput, state: Int64s
+    html: Bytes,
+    plain: Bytes,
+    i: int,
+    end: int,
+    byte: int,
+    closing: bool,
+    entities: Int64s,
+    out: po.PageOutput,
+    state: Int64s,
 ) -> int:
     """The end of a comment, CDATA section, instruction or mere < that begins with the < at html[i]."""
     shown = state[po.HIDDEN] == 0
@@ -149,39 +164,55 @@ def skip_non_tag(
         if state[po.FOREIGN] and i + 9 <= end and np.int64(fnv(html, i + 2, i + 9)) == CDATA_HASH:
             stop = tags.find_section_end(html, i + 9, end)
             if shown:
-                po.put_text(html, i + 9, stop, po.VERBATIM, entities, out, state)
+                po.put_text(html, plain, i + 9, stop, po.VERBATIM, entities, out, state)
             return min(stop + 3, end)
         return tags.skip_comment(html, i, end)
     if byte == tags.QUESTION or (closing and i + 2 < end):
         return tags.skip_past(html, i + 1, end)
     if shown:
-        po.put_text(html, i, i + 1, po.VERBATIM, entities, out, state)
+        po.put_text(html, plain, i, i + 1, po.VERBATIM, entities, out, state)
     return i + 1
 
 
 @inner
 def put_raw_text(
-    html: Bytes, i: int, end: int, action: int, entities: Int64s, out: po.PageOutput, page: Int64s, state: Int64s
+    html: Bytes,
+    plain: Bytes,
+    i: int,
+    end: int,
+    action: int,
+    entities: Int64s,
+    out: po.PageOutput,
+    page: Int64s,
+    state: Int64s,
 ) -> None:
     """The contents html[i:end] of an element without markup: script, style, title, textarea ..."""
     if action == TITLE and end > i and not state[po.FOREIGN]:
         po.put_fact(html, i, end, po.TITLE_TEXT, entities, out.values, page, state)
     elif action == PLAIN_TEXT or action == REST_IS_TEXT or action == DECODED_TEXT:
         state[po.PENDING] |= po.PARAGRAPH
-        po.put_text(html, i, end, po.WHOLE if action == DECODED_TEXT else po.VERBATIM, entities, out, state)
+        po.put_text(html, plain, i, end, po.WHOLE if action == DECODED_TEXT else po.VERBATIM, entities, out, state)
         state[po.PENDING] |= po.PARAGRAPH
 
 
 @inner
 def scan_page(
-    html: Bytes, i: int, end: int, spans: Int64s, markup: Markup, out: po.PageOutput, page: Int64s, state: Int64s
+    html: Bytes,
+    plain: Bytes,
+    i: int,
+    end: int,
+    spans: Int64s,
+    markup: Markup,
+    out: po.PageOutput,
+    page: Int64s,
+    state: Int64s,
 ) -> None:
-    """Scan one page, html[i:end]; `spans` is a buffer for the attributes of a tag."""
+    """Scan one page, html[i:end]; `plain` are its plain bytes, `spans` is a buffer for the attributes of a tag."""
     entities, links = markup.entities, out.links
     shown = True
     while i < end:
         if shown:
-            i = po.put_text(html, i, end, po.UP_TO_TAG, entities, out, state)
+            i = po.put_text(html, plain, i, end, po.UP_TO_TAG, entities, out, state)
         while i < end and peek(html, i) != tags.LESS:
             i += 1
         if i >= end:
@@ -191,7 +222,7 @@ def scan_page(
         if closing and i + 2 < end:
             following = peek(html, i + 2)
         if not tags.is_letter(following):
-            i = skip_non_tag(html, i, end, following, closing, entities, out, state)
+            i = skip_non_tag(html, plain, i, end, following, closing, entities, out, state)
             continue
         i += 2 if closing else 1
         name = OFFSET
@@ -232,7 +263,7 @@ def scan_page(
                 po.close_link(links, out.blocks, state)
         else:
             if shown and action >= ANCHOR:
-                use_attributes(html, spans, action, entities, out, page, state)
+                use_attributes(html, plain, spans, action, entities, out, page, state)
             # <style/> has no contents in svg and math; elsewhere the slash has no meaning.
             if (SCRIPT <= action <= TITLE or action == INLINE_FRAME) and not (whole and state[po.FOREIGN]):
                 stop = end
@@ -241,7 +272,7 @@ def scan_page(
                 elif action != REST_IS_TEXT:
                     stop = tags.find_end_tag(html, i, end, name)
                 if shown:
-                    put_raw_text(html, i, stop, action, entities, out, page, state)
+                    put_raw_text(html, plain, i, stop, action, entities, out, page, state)
                 i = stop
     po.close_link(links, out.blocks, state)
     if state[po.REGION_TAG] >= 0:  # its end is missing, so nobody knows where it ends
@@ -259,14 +290,15 @@ def scan_pages(
     than `max_url` bytes is kept without the href and flagged. `state` is zeros, or that of an earlier call, to
     whose output these pages are appended. Returns the used length of `out.values`.
     """
-    spans = np.empty((tags.ATTRIBUTES, 2), np.int64)
+    spans, plain = np.empty((tags.ATTRIBUTES, 2), np.int64), np.empty(len(html), np.uint8)
+    po.take_plain(html, plain)
     state[po.MAX_LINKS], state[po.MAX_URL] = max_links, max_url
     for k in range(len(bounds) - 1):
         state[po.PAGE_LINKS] = state[po.PENDING] = state[po.DEPTH] = state[po.HIDDEN] = state[po.FOREIGN] = 0
         state[po.PAGE_TEXT], state[po.OPEN_LINK] = state[po.N_TEXT], -1
         state[po.REGION_TAG], state[po.MAIN_DEPTH] = -1, 0
         page = out.pages[state[po.N_PAGES]]
-        scan_page(html, bounds[k], bounds[k + 1], spans, markup, out, page, state)
+        scan_page(html, plain, bounds[k], bounds[k + 1], spans, markup, out, page, state)
         page[po.TEXT_END], page[po.BLOCKS_END] = state[po.N_TEXT], state[po.N_BLOCKS]
         page[po.LINKS_END] = state[po.N_LINKS]
         state[po.N_PAGES] += 1

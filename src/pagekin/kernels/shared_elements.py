@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pagekin.kernels.bits import popcount
 from pagekin.kernels.compile import inlined, inner, kernel
 from pagekin.kernels.graph import find_root
 from pagekin.kernels.minhash import GOLDEN, mix
@@ -56,15 +57,6 @@ def make_filter_rows(words: UInt64s, zeros: Floats, powers: Floats, small: Bools
         for w in range(words.shape[1]):
             sketches[i, w % quarter] |= words[i, w]
     return FilterRows(words, sketches, zeros, powers, small)
-
-
-@inlined
-def popcount(word: np.uint64) -> np.uint64:
-    """The number of bits set in a word. The compiler knows this formula: it becomes a single instruction."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
 @inlined

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pagekin.kernels.bits import find_byte
 from pagekin.kernels.characters import peek
 from pagekin.kernels.compile import inlined, inner
 from pagekin.kernels.fnv import OFFSET, find_row, fnv_of, fnv_step
@@ -108,8 +109,7 @@ def skip_value(html: Bytes, i: int, end: int) -> tuple[int, int, int]:
     if i < end and (peek(html, i) == DOUBLE or peek(html, i) == SINGLE):
         quote = peek(html, i)
         i += 1
-        while i < end and peek(html, i) != quote:
-            i += 1
+        i = find_byte(html, i, end, quote)
         return start + 1, i, i + 1
     while i < end and not ENDS_VALUE[peek(html, i)]:
         i += 1

@@ -4,12 +4,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pagekin.kernels.bits import first_bit
 from pagekin.kernels.characters import decode_character, peek
-from pagekin.kernels.compile import inner, kernel
-from pagekin.model.arrays import Bytes, Int64s
+from pagekin.kernels.compile import inlined, inner, kernel
+from pagekin.model.arrays import Bytes, Int64s, UInt64s
 
 # The classes of characters. `reading/letters.txt` has the class of every code point.
 OTHER, LETTER, MARK, SPACELESS, SPACE, STOP, FULL_STOP, CLOSER = range(8)
+
+_AT_ONCE = 32  # bytes that are classified together, with two bits for each
+_LETTERS, _OTHERS = np.uint64(0x5555555555555555), np.uint64(0xAAAAAAAAAAAAAAAA)
+_ONE, _TWO, _LAST = np.uint64(1), np.uint64(2), np.uint64(2 * _AT_ONCE - 2)
 
 
 class Words(NamedTuple):
@@ -39,6 +44,68 @@ def end_sentence(sentences: Int64s, count: int, first_sentence: int, n: int, fir
     return count
 
 
+@inlined
+def set_codes(classes: Bytes, codes: UInt64s) -> None:
+    """The codes of bytes: 1 for letters, 0 for what only parts words, 2 for what may end a sentence or is not ASCII."""
+    for byte in range(256):
+        kind = classes[byte]
+        parts_words = kind == OTHER or kind == SPACE or kind == CLOSER
+        codes[byte] = 2 if byte >= 128 else 1 if kind == LETTER else 0 if parts_words else 2
+
+
+@inlined
+def codes_at(text: Bytes, i: int, end: int, codes: UInt64s) -> np.uint64:
+    """The codes of _AT_ONCE bytes from text[i] on; that of a byte from `end` on is 2."""
+    found = np.uint64(0)
+    if i + _AT_ONCE <= len(text):
+        for j in range(_AT_ONCE):
+            found |= codes[np.uint64(peek(text, i + j))] << np.uint64(2 * j)
+    else:
+        for j in range(end - i):
+            found |= codes[np.uint64(peek(text, i + j))] << np.uint64(2 * j)
+    if i + _AT_ONCE > end:
+        beyond = np.uint64(2 * (end - i))
+        found = (found & ((_ONE << beyond) - _ONE)) | (_OTHERS >> beyond << beyond)
+    return found
+
+
+@inlined
+def split_plain(text: Bytes, i: int, end: int, codes: UInt64s, starts: Int64s, ends: Int64s, n: int) -> tuple[int, int]:
+    """Split text[i:end] into words up to the first byte with code 2; where that ended, and the new number of words.
+
+    It ends before a word that contains such a byte, and before one that is long. No word begins before text[i].
+    """
+    inside = np.uint64(0)  # 1 if starts[n] is the start of a word that has not ended
+    while i < end:
+        found = codes_at(text, i, end, codes)
+        other = found & _OTHERS
+        letters = found & _LETTERS & ((other & (~other + _ONE)) - _ONE)
+        if letters == _LETTERS:
+            return starts[n] if inside else i, n
+        before = letters << _TWO | inside
+        started, begins, stops = n + int(inside), letters & ~before, before & ~letters
+        while begins:
+            starts[started] = i + (first_bit(begins) >> 1)
+            begins &= begins - _ONE
+            started += 1
+        while stops:
+            ends[n] = i + (first_bit(stops) >> 1)
+            stops &= stops - _ONE
+            n += 1
+        if other:
+            i += first_bit(other) >> 1
+            if i < end and n > 0 and ends[n - 1] == i and peek(text, i) >= 0x80:
+                n -= 1
+                i = starts[n]
+            return i, n
+        inside = letters >> _LAST
+        i += _AT_ONCE
+    if inside:
+        ends[n] = end
+        n += 1
+    return i, n
+
+
 @kernel
 def split_words(text: Bytes, bounds: Int64s, classes: Bytes, longest: int) -> Words:
     """Split texts into words: runs of letters, and character bigrams in scripts without spaces.
@@ -51,11 +118,18 @@ def split_words(text: Bytes, bounds: Int64s, classes: Bytes, longest: int) -> Wo
     starts, ends, sentences = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
     first, first_sentence = np.zeros(texts + 1, np.int64), np.zeros(texts + 1, np.int64)
     overlong = np.zeros(texts, np.int64)
+    codes = np.empty(256, np.uint64)
+    set_codes(classes, codes)
+    may_be_plain = longest >= 2 * _AT_ONCE  # then `split_plain` leaves out all words that are too long
     n = n_sentences = 0
     for t in range(texts):
         i, end = bounds[t], bounds[t + 1]
         stopped = False
         while i < end:
+            if may_be_plain and not stopped and i + 1 < end and (peek(text, i) | peek(text, i + 1)) < 0x80:
+                i, n = split_plain(text, i, end, codes, starts, ends, n)
+                if i >= end:
+                    break
             point, size = decode_character(text, i, end)
             kind = classes[point]
             if kind == LETTER:
