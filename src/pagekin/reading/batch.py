@@ -44,7 +44,7 @@ def read_captures(captures: Sequence[Capture], settings: ReadingSettings) -> col
     sources, source_of = _sources(bodies)
     reading = columns.Reading(
         pages=_pages(bodies, facts, titles, source_of, out, words),
-        text=_compressed(Strings(bounds, text).all_raw()),
+        text=_compressed(Strings(bounds, text)),
         hrefs=_compressed(hrefs),
         tokens=columns.Tokens(words.first, form),
         titles=title_tokens,
@@ -72,11 +72,20 @@ def _scan(bodies: list[Body], settings: ReadingSettings) -> tuple[po.PageOutput,
     return out, np.append(0, out.pages[:, po.TEXT_END])
 
 
-def _compressed(pieces: list[bytes]) -> columns.Blobs:
-    """Each piece is compressed separately, so that a single page can be read."""
+def _compressed(pieces: Strings) -> columns.Blobs:
+    """Each piece is compressed separately, so that a single page can be read.
+
+    All of them by one call: between calls, a thread waits until the Python code of another one pauses.
+    """
     compressor = zstandard.ZstdCompressor(level=_COMPRESSION)
-    packed = Strings.of(compressor.compress(piece) for piece in pieces)
-    return columns.Blobs(packed.offsets, packed.data)
+    if len(pieces.data):
+        places = np.column_stack([pieces.offsets[:-1], np.diff(pieces.offsets)])
+        segments = zstandard.BufferWithSegments(pieces.data.data, places.data)
+        packed = compressor.multi_compress_to_buffer(segments, threads=1)
+        blobs = Strings.of(packed[k].tobytes() for k in range(len(packed)))
+    else:  # which is refused
+        blobs = Strings.of([compressor.compress(b"")] * len(pieces))
+    return columns.Blobs(blobs.offsets, blobs.data)
 
 
 class _Facts:
@@ -146,7 +155,7 @@ def word_places(text: bytes) -> Int64s:
     return split_words(data, np.array([0, len(data)]), classes(), LONGEST_WORD).starts
 
 
-def _anchors(out: po.PageOutput, words: Words, facts: list[_Facts]) -> tuple[columns.Anchors, Strings, list[bytes]]:
+def _anchors(out: po.PageOutput, words: Words, facts: list[_Facts]) -> tuple[columns.Anchors, Strings, Strings]:
     """The anchors of all pages, the URLs that they link to, and the hrefs of each page, one per line."""
     bounds = np.append(0, out.pages[:, po.LINKS_END])
     links = out.links[: bounds[-1]]
@@ -159,7 +168,7 @@ def _anchors(out: po.PageOutput, words: Words, facts: list[_Facts]) -> tuple[col
     flags[~_trailing(out, links, words, start, end)] &= ~np.uint8(po.TRAILING)
     target[(flags & po.TOO_LONG) != 0] = columns.NO_TARGET
     first, last = (spans.relative_positions(token, bounds, words.first[:-1]) for token in (start, end))
-    return columns.Anchors(bounds, first, last, target, flags), urls, Strings(begins[bounds], lines).all_raw()
+    return columns.Anchors(bounds, first, last, target, flags), urls, Strings(begins[bounds], lines)
 
 
 def _trailing(out: po.PageOutput, links: Int64s, words: Words, start: Int64s, end: Int64s) -> Bools:
