@@ -18,7 +18,7 @@ from pagekin.kernels.canonical import AT_LINE_START, LINE, MOST_NUMBERING, NOTHI
 from pagekin.kernels.chunks import WINDOW, blake2b_spans, chunk_elements, cut_chunks, mark_boundaries, rabin_tables
 from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of, spans, together
 from pagekin.model.reading import Blocks, CheckedReading, Reading
-from pagekin.store.checks import unpack
+from pagekin.store.checks import unpack_rows
 from pagekin.store.columns import Mapper
 
 _TABLE_SIZE = 0x1E944  # no character from here on has a lower case
@@ -222,11 +222,10 @@ def _ranges(reading: Reading, rows: range, size: int) -> Iterator[range]:
 
 
 def _chunks_of_batch(reading: CheckedReading, ignored: Bytes, settings: GroupSettings, rows: range) -> Chunks:
-    packed, blocks, sizes = reading.text.data.data, reading.blocks, reading.pages.text_bytes[rows.start : rows.stop]
-    pages = zip(rows, sizes.tolist(), strict=True)
-    texts = [unpack(packed[reading.text.row(row)], size, f"the text of page {row}") for row, size in pages]
-    begins = offsets_of(np.array([len(text) for text in texts], np.int64))
+    blocks, sizes = reading.blocks, reading.pages.text_bytes[rows.start : rows.stop]
+    texts = unpack_rows(reading.text, rows, sizes, f"a text of the pages {rows.start} to {rows.stop - 1}")
+    begins = offsets_of(sizes)
     offsets = blocks.offsets[rows.start : rows.stop + 1]
     here = slice(int(offsets[0]), int(offsets[-1]))
-    columns = np.frombuffer(b"".join(texts), np.uint8), begins, offsets - offsets[0], blocks.place[here], ignored[here]
+    columns = np.frombuffer(texts, np.uint8), begins, offsets - offsets[0], blocks.place[here], ignored[here]
     return chunks_of_padded(*kernel.canonical_blocks(*columns, character_table(), WINDOW), settings)
