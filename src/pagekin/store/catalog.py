@@ -86,9 +86,9 @@ def _expected_tables() -> set[tuple[str, str, str | None]]:
 
 
 @cache
-def _wrong_types() -> list[tuple[str, str]]:
-    """For each table, the condition that a value has another type than its column."""
-    found = []
+def _wrong_types() -> dict[str, str]:
+    """For each table, a query for the rows with a value of another type than its column."""
+    found = {}
     with closing(_in_memory()) as connection:
         for table in ("nodes", "pages", "aliases", "redirects", "skips", "older"):
             columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
@@ -96,7 +96,7 @@ def _wrong_types() -> list[tuple[str, str]]:
                 f"typeof({name}) NOT IN ('{kind.lower()}', '{'null' if name == 'first_row' else ''}')"
                 for _, name, kind, *_ in columns
             )
-            found.append((table, " OR ".join(tests)))
+            found[table] = f"SELECT 1 FROM {table} WHERE {' OR '.join(tests)}"
     return found
 
 
@@ -171,7 +171,7 @@ class Catalog:
 
         `inside` is the number of nodes with pages.
         """
-        wrong = [f"SELECT 1 FROM {table} WHERE {condition}" for table, condition in _wrong_types()]
+        wrong = list(_wrong_types().values())
         wrong += [f"SELECT 1 FROM pages WHERE node NOT BETWEEN 0 AND {inside - 1} OR row NOT BETWEEN 0 AND {pages - 1}"]
         wrong += [f"SELECT 1 FROM pages WHERE captured NOT BETWEEN {_FIRST_DATE} AND {_LAST_DATE}"]
         wrong += [f"SELECT 1 FROM nodes WHERE first_row NOT BETWEEN 0 AND {pages - 1} OR node < 0 OR node >= {nodes}"]
@@ -181,6 +181,13 @@ class Catalog:
             f"SELECT 1 FROM (SELECT count(*) AS n FROM {name}) WHERE n != {count}"
             for name, count in (("pages", pages), ("nodes", nodes))
         ]
+        self._expect_none(wrong)
+
+    def verify_dropped(self) -> None:
+        """Raise StoreError unless all values of redirects, skips and older captures have their types."""
+        self._expect_none(_wrong_types()[table] for table in ("redirects", "skips", "older"))
+
+    def _expect_none(self, wrong: Iterable[str]) -> None:
         for query in wrong:
             check(not self.rows(f"{query} LIMIT 1"), self.path, query.removeprefix("SELECT 1 FROM "))
 
