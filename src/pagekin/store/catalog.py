@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import cache
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -21,6 +22,7 @@ Find = Callable[[str], int | None]  # the node that a name means
 NAME = "catalog.sqlite"
 ESCAPE = r"ESCAPE '\'"
 _MAX_NODES = 200  # looked up by one query
+_MAX_VALUES = 900  # of one statement; SQLite before 3.32 takes 999
 _FIRST_DATE, _LAST_DATE = -62_135_596_800, 253_402_300_799  # of Python, in seconds
 _TABLES = "SELECT type, name, sql FROM sqlite_master"
 _SCHEMA = """
@@ -62,14 +64,23 @@ def write_catalog(folder: Path, tables: Mapping[str, Iterable[Sequence[Any]]]) -
         connection.executescript(_SCHEMA)
         connection.execute("BEGIN")
         for table, rows in tables.items():
-            columns = len(connection.execute(f"PRAGMA table_info({table})").fetchall())
-            connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * columns)})", rows)
+            _insert(connection, table, iter(rows))
         connection.execute("COMMIT")
         connection.executescript(_INDEXES)
     except sqlite3.Error as error:
         raise StoreError(f"{folder / NAME} cannot be written: {error}") from error
     finally:
         connection.close()
+
+
+def _insert(connection: sqlite3.Connection, table: str, rows: Iterator[Sequence[Any]]) -> None:
+    """Insert rows by statements of many rows each, which take less time for the same bytes."""
+    columns = len(connection.execute(f"PRAGMA table_info({table})").fetchall())
+    row, many = f"({', '.join('?' * columns)})", _MAX_VALUES // columns
+    insert = f"INSERT INTO {table} VALUES"
+    while len(some := list(islice(rows, many))) == many:
+        connection.execute(f"{insert} {', '.join([row] * many)}", list(chain.from_iterable(some)))
+    connection.executemany(f"{insert} {row}", some)
 
 
 def _in_memory() -> sqlite3.Connection:
