@@ -61,7 +61,7 @@ from pagekin.sources.open import SourceSet, open_sources
 from pagekin.store import manifest as manifests
 from pagekin.store.choose import ChosenPages, choose_pages
 from pagekin.store.collect import PageCollector, Spool
-from pagekin.store.columns import MOST_SHARDS, open_array, reporting_errors, sync
+from pagekin.store.columns import MOST_SHARDS, SHARDS, open_array, reporting_errors, sync
 from pagekin.store.executors import write_store_on_executors
 from pagekin.store.manifest import Manifest
 from pagekin.store.select import ReadPages, SelectedPages, check_number_of_pages, select_pages
@@ -316,8 +316,7 @@ def _build(
     fingerprint: dict[str, Any] = {"reader": manifests.READER, "settings": settings.as_dict()}
     inputs = collection.fingerprint()
     spool = Spool(root / manifests.SPOOL, fingerprint)
-    old = _usable(root, fingerprint)
-    same = old is not None and old.manifest.inputs == inputs and shards in (None, old.manifest.shards)
+    old, same = _usable(root, fingerprint, lambda before: before.inputs == inputs and shards in (None, before.shards))
     if old is not None and same:
         manifest, read, reused = old.manifest, 0, len(old)
         if _is_indexed(manifest, strategy, given):
@@ -378,27 +377,32 @@ def _shards_before(root: Path) -> int:
         return 1
 
 
-def _usable(root: Path, fingerprint: dict[str, Any]) -> Store | None:
-    """The present store, if it was read with the same settings and none of its files is damaged."""
+def _usable(root: Path, fingerprint: dict[str, Any], is_same: Callable[[Manifest], bool]) -> tuple[Store | None, bool]:
+    """The present store, if it was read with the same settings, and whether it is the same as the new one will be.
+
+    No file is damaged that the build uses, which are all files if the store stays.
+    """
     if not (root / manifests.NAME).exists():
-        return None
+        return None, False
     try:
         manifest = manifests.read_manifest(root)
     except StoreError:
-        return None
-    same = {"reader": manifest.reader, "settings": manifest.settings} == fingerprint
-    if not same or manifests.damaged_files(root, manifest):
-        return None
+        return None, False
+    same, is_read_alike = is_same(manifest), (manifest.reader, manifest.settings) == tuple(fingerprint.values())
+    if not is_read_alike or manifests.damaged_files(root, manifest, lambda name: same or _is_reused(name)):
+        return None, False
+    store = Store(root, manifest)
     try:
-        store = Store(root, manifest)
-    except StoreError:
-        return None
-    try:
-        store.verify()
+        store.verify() if same else store.verify_reading()
     except StoreError:
         store.close()
-        return None
-    return store
+        return None, False
+    return store, same
+
+
+def _is_reused(file: str) -> bool:
+    """Whether a build of other pages reads a file of the old store: what was read before, and the chunks of texts."""
+    return file.startswith("store-") or Path(file).name.startswith(("chunks.", f"{SHARDS}."))
 
 
 def _has_vectors(root: Path) -> bool:

@@ -5,8 +5,8 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import partial
-from itertools import chain, count, groupby, repeat
-from operator import attrgetter, itemgetter
+from itertools import chain, count, groupby, repeat, tee
+from operator import add, attrgetter, itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -315,9 +315,9 @@ def _node_rows(written: WrittenColumns) -> Iterator[tuple[Any, ...]]:
     of_nodes = groupby(zip(_nodes_of_pages(offsets), _titles(written.pages), strict=True), key=itemgetter(0))
     named = chain((next(titles)[1] for _, titles in of_nodes), repeat(""))
     rows, counts = chain(objects_of(offsets[:-1]), repeat(None)), chain(lengths_in(offsets), repeat(0))
-    columns = zip(written.node_urls, named, rows, counts, written.degrees, strict=False)  # repeat() has no end
-    for node, (url, *facts, in_and_out) in enumerate(columns):
-        yield node, page_id(url), url, host_of(url), *facts, *in_and_out
+    urls, ids, hosts = tee(written.node_urls, 3)
+    columns = zip(count(), map(page_id, ids), urls, map(host_of, hosts), named, rows, counts, strict=False)
+    return map(add, columns, written.degrees)  # count() and repeat() have no end
 
 
 def _page_rows(written: WrittenColumns) -> Iterator[tuple[Any, ...]]:
