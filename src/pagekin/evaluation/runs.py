@@ -27,6 +27,7 @@ from pagekin.search.evidence import UNLISTED
 from pagekin.store.catalog import Find
 
 Ranking = tuple[str, Iterable[tuple[str, float]]]  # a query, and its results with scores, the highest first
+TAG = "pagekin"  # of the lines of a TREC run
 RUN_COLUMNS = ("query", "rank", "url", "similarity")  # of csv, jsonl and Parquet, perhaps with others after them
 _PARQUET_MAGIC = b"PAR1"
 _FORMATS = (
@@ -175,17 +176,15 @@ def _parquet_lines(file: Path) -> Iterator[RunLine]:
         raise MisuseError(f"{file} cannot be read as Parquet: {error}") from error
 
 
-def run_lines(
-    lines: Iterable[RunLine], kind: str = "trec", tag: str = "pagekin", score_format: str = ".9g"
-) -> Iterator[str]:
+def run_lines(lines: Iterable[RunLine], kind: str = "trec", tag: str = TAG, score_format: str = ".9g") -> Iterator[str]:
     for query, rank, result, score in lines:
-        first, second, value = _field(query, kind), _field(result, kind), format(score, score_format)
+        first, second, value = run_field(query, kind), run_field(result, kind), format(score, score_format)
         yield f"{first} Q0 {second} {rank} {value} {tag}" if kind == "trec" else f"{first}\t{rank}\t{second}\t{value}"
 
 
 def qrel_lines(judgements: Iterable[tuple[str, str, int]]) -> Iterator[str]:
     for query, result, relevance in judgements:
-        yield f"{_field(query)} 0 {_field(result)} {relevance}"
+        yield f"{run_field(query)} 0 {run_field(result)} {relevance}"
 
 
 def untie(rankings: Iterable[Ranking]) -> Iterator[RunLine]:
@@ -225,10 +224,10 @@ def qrels_of(population: Population, sources: Int64s) -> Iterator[tuple[str, str
 
 
 @lru_cache(1 << 16)  # a page is in many answers
-def _field(name: str, kind: str = "trec") -> str:
+def run_field(name: str, kind: str = "trec") -> str:
     """A name as a field of a line: characters that separate fields are percent-encoded.
 
-    >>> _field("http://a.example/a page.html"), _field("a page", "tsv")
+    >>> run_field("http://a.example/a page.html"), run_field("a page", "tsv")
     ('http://a.example/a%20page.html', 'a page')
     """
     if not name.strip():
