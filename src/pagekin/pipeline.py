@@ -536,7 +536,7 @@ def _write_index(
     }
     context.enter("calibrating")
     with closing(IndexedStore(root, replace(manifest, index=facts))) as indexed:
-        (facts["blend"],) = stages.each(calibrate, [indexed])
+        facts["blend"] = calibrate(indexed, stages.each)
         if NEIGHBOURS in strategy.weights_of_evidences():
             context.enter("neighbours")
             write_neighbours(folder, indexed, indexed.blend_for_neighbours, stages)

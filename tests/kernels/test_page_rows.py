@@ -46,7 +46,7 @@ def lists_of(rows: PageRows) -> list[list[int]]:
 
 
 def sparse_of(rows: list[dict[int, float]]) -> SparseVectors:
-    offsets, columns, values = sparse(rows, [COLUMNS])
+    offsets, columns, values = sparse(rows)
     return SparseVectors(np.array(offsets), np.array(columns, np.uint32), np.array(values, np.float32))
 
 
