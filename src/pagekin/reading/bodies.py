@@ -161,8 +161,14 @@ def _is_utf8(data: bytes) -> bool:
 def _codec_in_page(data: bytes) -> str | None:
     """The charset that the page declares near its start, in a <meta> or an XML declaration."""
     head = data[:_PRESCAN]
-    if b"<!--" in head:
-        head = _COMMENT.sub(b"", head)
+    comment = head.find(b"<!--")
+    if comment < 0:
+        return _declared_codec(head)
+    before = head[: head.rfind(b">", 0, comment) + 1]  # most pages declare it there
+    return _declared_codec(before) or _declared_codec(_COMMENT.sub(b"", head))
+
+
+def _declared_codec(head: bytes) -> str | None:
     lowered = head.lower()
     keywords = [place for place in map(lowered.find, _KEYWORDS) if place >= 0]
     if not keywords:
