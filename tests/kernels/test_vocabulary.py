@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.kernels.vocabulary import add_strings, copy_table, intern, new_table, sort_spans
+from pagekin.kernels.vocabulary import add_strings, copy_table, hash_texts, intern, new_table, sort_spans
 from pagekin.model.arrays import Strings
 from reference import vocabulary as reference
 
@@ -52,6 +52,13 @@ def test_numbers_stay_when_the_table_grows() -> None:
 @given(st.lists(st.lists(STRING), max_size=5))
 def test_numbers_are_those_of_the_reference(lists: list[list[bytes]]) -> None:
     assert united(lists) == reference.add_strings(lists)
+
+
+@given(st.lists(STRING))
+def test_hashes_are_those_of_the_reference(strings: list[bytes]) -> None:
+    packed = Strings.of(strings)
+    hashes = hash_texts(packed.data, packed.offsets[:-1], packed.offsets[1:])
+    assert hashes.tolist() == [reference.hash_text(string) for string in strings]
 
 
 def test_the_shorter_of_two_that_begin_alike_comes_first() -> None:

@@ -13,7 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pagekin.model.capture import Capture, Origin, PageFormat, ReadingSettings, Skip
-from pagekin.reading.bodies import _CODECS, Body, codec_of, load_body, text_as_html, to_utf8
+from pagekin.reading.bodies import (
+    _CODECS,
+    _COMMENT,
+    _META,
+    Body,
+    _codec_in_page,
+    codec_of,
+    load_body,
+    text_as_html,
+    to_utf8,
+)
 
 SETTINGS = ReadingSettings(max_page_bytes=20)
 
@@ -200,6 +210,17 @@ def test_every_codec_is_one_that_python_has() -> None:
     for codec in _CODECS:
         assert codecs.lookup(codec)
         assert b"abc".decode(codec, "replace") == "abc" or codec.startswith("utf-16")
+
+
+_HEADS = ["<meta ", "<?xml ", "charset=koi8-r", "ENCODING='cp866'", ">", "<", "<p>", ' x="', "<META charset=latin1>"]
+_HEADS += ["<!--", "-->"]
+
+
+@given(st.lists(st.sampled_from(_HEADS), max_size=10).map("".join))
+def test_a_declared_charset_is_found_behind_any_tags(head: str) -> None:
+    shown = _COMMENT.sub(b"", head.encode())
+    declared = next((codec_of(found[1].decode()) for found in _META.finditer(shown)), None)
+    assert _codec_in_page(head.encode()) == declared
 
 
 @given(st.binary(max_size=60), st.sampled_from(["", "nonsense", *_CODECS]))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from reference.minhash import GOLDEN, mix
+
 
 def add_strings(lists: Sequence[Sequence[bytes]]) -> tuple[list[list[int]], list[bytes]]:
     """The numbers of each list's strings in the one list that they become, and that list.
@@ -14,6 +16,19 @@ def add_strings(lists: Sequence[Sequence[bytes]]) -> tuple[list[list[int]], list
     number_of: dict[bytes, int] = {}
     numbers = [[number_of.setdefault(string, len(number_of)) for string in strings] for strings in lists]
     return numbers, list(number_of)
+
+
+def hash_text(data: bytes) -> int:
+    """A hash of a string: its length, then each eight bytes xored in, multiplied and shifted; splitmix64 at the end.
+
+    >>> hash_text(b""), hex(hash_text(b"an oak and an elm"))
+    (0, '0x8e9f18b24273ea56')
+    """
+    value = len(data)
+    for start in range(0, len(data), 8):
+        value = (value ^ int.from_bytes(data[start : start + 8], "little")) * GOLDEN % 2**64
+        value ^= value >> 32
+    return mix(value)
 
 
 def sort_spans(strings: Sequence[bytes]) -> list[int]:

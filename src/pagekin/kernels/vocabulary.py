@@ -1,4 +1,4 @@
-"""Byte strings as numbers: of the spans of one array, or in a hash table that grows; and their sorted order."""
+"""Byte strings as numbers: of the spans of one array, in a hash table that grows, or hashes; and their sorted order."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from pagekin.kernels.spans import permute
 from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s
 
 _HIGH = np.uint64(0xFFFFFFFF00000000)
-_ONE = np.uint64(1)
+_ONE, _HALF, _PRIME = np.uint64(1), np.uint64(32), np.uint64(0x9E3779B97F4A7C15)
 _FEW = 12  # strings that are sorted by insertion
 _CHUNK = 7  # bytes of a string that are compared at a time
 _SHORT = 7  # bytes, which fit into a number with their count
@@ -67,6 +67,20 @@ def _key(data: Bytes, start: int, length: int) -> np.uint64:
     for i in range(0, length, 8):
         key = mix(key ^ _bytes_at(data, start + i, length - i))
     return key | np.uint64(0xFF) << np.uint64(56)
+
+
+@kernel
+def hash_texts(data: Bytes, starts: Int64s, ends: Int64s) -> UInt64s:
+    """A hash of each span, for long ones: eight bytes at a time."""
+    hashes = np.empty(len(starts), np.uint64)
+    for k in range(len(starts)):
+        start, length = starts[k], ends[k] - starts[k]
+        value = np.uint64(length)
+        for i in range(0, length, 8):
+            value = (value ^ _bytes_at(data, start + i, length - i)) * _PRIME
+            value ^= value >> _HALF
+        hashes[k] = mix(value)
+    return hashes
 
 
 @inlined

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import zstandard
@@ -9,8 +10,8 @@ import zstandard
 from pagekin.kernels import html as scan
 from pagekin.kernels import page_output as po
 from pagekin.kernels import spans
-from pagekin.kernels.fnv import hash_spans
-from pagekin.kernels.vocabulary import intern
+from pagekin.kernels.hrefs import join_plain, levels_of_plain
+from pagekin.kernels.vocabulary import hash_texts, intern
 from pagekin.kernels.words import Words, split_words
 from pagekin.model import reading as columns
 from pagekin.model.arrays import Bools, Bytes, Int64s, Strings, UInt32s, together
@@ -190,26 +191,57 @@ def _resolve(lines: Bytes, begins: Int64s, page: Int64s, bases: list[str]) -> tu
     """
     ends = spans.ends_without_fragments(lines, begins)
     numbers, first = intern(lines, begins[:-1], ends)
-    hrefs = list(spans.strings_of(lines, begins[first], ends[first]))
-    folders: dict[str, int] = {}
-    folder_of_page = [
-        folders.setdefault(base[: base.partition("?")[0].rindex("/") + 1], len(folders)) for base in bases
-    ]
-    contexts = ["", *folders, *bases]
+    begins, ends = begins[first], ends[first]
+    levels = levels_of_plain(lines, begins, ends)
+    not_plain = np.flatnonzero(levels < 0)
+    hrefs = list(spans.strings_of(lines, begins[not_plain], ends[not_plain]))
     kinds = [_OWN_OR_WHOLE.match(href) for href in hrefs]
-    is_whole = np.array([kind is not None and kind["own"] is None for kind in kinds], bool)
-    is_own = np.array([kind is not None and kind["own"] is not None for kind in kinds], bool)
-    context = np.where(is_own[numbers], 1 + len(folders) + page, 1 + np.array(folder_of_page, np.int64)[page])
-    context[is_whole[numbers]] = 0
+    is_own, is_whole = np.zeros(len(first), bool), np.zeros(len(first), bool)
+    is_own[not_plain] = [kind is not None and kind["own"] is not None for kind in kinds]
+    is_whole[not_plain] = [kind is not None and kind["own"] is None for kind in kinds]
+    folders: dict[str, int] = {}
+    folder = [folders.setdefault(base[: base.partition("?")[0].rindex("/") + 1], len(folders)) for base in bases]
+    contexts = [*folders, *bases, ""]
+    context = np.where(is_own[numbers], len(folders) + page, np.array(folder, np.int64)[page])
+    context[is_whole[numbers]] = len(contexts) - 1
     pairs = context * len(first) + numbers
     bytes_of = np.arange(0, pairs.nbytes, pairs.itemsize)
     which, first_pair = intern(pairs.view(np.uint8), bytes_of, bytes_of + pairs.itemsize)
-    urls: dict[str, int] = {}
-    targets = np.empty(len(first_pair), np.uint32)
-    for k, pair in enumerate(pairs[first_pair].tolist()):
-        url = resolve_url(contexts[pair // len(first)], hrefs[pair % len(first)])
-        targets[k] = columns.NO_TARGET if url is None else urls.setdefault(url, len(urls))
-    return Strings.of(urls), targets[which]
+    distinct = _Hrefs(lines, begins, ends, levels, not_plain, hrefs)
+    urls, targets = _urls(distinct, list(folders), contexts, context[first_pair], numbers[first_pair])
+    return urls, targets[which]
+
+
+class _Hrefs(NamedTuple):
+    """Distinct hrefs: lines[begins[k]:ends[k]]."""
+
+    lines: Bytes
+    begins: Int64s
+    ends: Int64s
+    levels: Int64s  # as `levels_of_plain` has them
+    not_plain: Int64s
+    others: list[str]  # those that are not plain
+
+
+def _urls(
+    hrefs: _Hrefs, folders: list[str], contexts: list[str], context: Int64s, href: UInt32s
+) -> tuple[Strings, UInt32s]:
+    """Resolve pairs of a context and an href: (the distinct URLs, the index of the URL of each pair).
+
+    The first contexts are folders, which those of plain hrefs are.
+    """
+    plain, others = np.flatnonzero(hrefs.levels[href] >= 0), np.flatnonzero(hrefs.levels[href] < 0)
+    in_folders, which = Strings.of(folders), href[plain]
+    spans_of_plain = hrefs.lines, hrefs.begins[which], hrefs.ends[which], hrefs.levels[which]
+    data, offsets = join_plain(in_folders.data, in_folders.offsets, context[plain], *spans_of_plain)
+    pairs = zip(context[others].tolist(), np.searchsorted(hrefs.not_plain, href[others]).tolist(), strict=True)
+    found = [resolve_url(contexts[base], hrefs.others[number]) for base, number in pairs]
+    rest = Strings.of(url for url in found if url is not None)
+    data, offsets = np.concatenate([data, rest.data]), np.append(offsets, rest.offsets[1:] + len(data))
+    numbers, first = intern(data, offsets[:-1], offsets[1:])
+    targets = np.full(len(href), columns.NO_TARGET, np.uint32)
+    targets[np.append(plain, others[np.array([url is not None for url in found], bool)])] = numbers
+    return spans.strings_of(data, offsets[first], offsets[first + 1]), targets
 
 
 def _blocks(out: po.PageOutput, text: Bytes, words: Words, bounds: Int64s) -> columns.Blocks:
@@ -224,7 +256,7 @@ def _blocks(out: po.PageOutput, text: Bytes, words: Words, bounds: Int64s) -> co
         token=spans.relative_positions(np.searchsorted(words.starts, starts), offsets, words.first[:-1]),
         place=spans.relative_positions(starts, offsets, bounds[:-1]),
         kinds=out.blocks[: offsets[-1], po.BLOCK_KINDS].astype(np.uint8),
-        hash=hash_spans(text, np.ascontiguousarray(starts), ends),
+        hash=hash_texts(text, np.ascontiguousarray(starts), ends),
     )
 
 

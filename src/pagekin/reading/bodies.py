@@ -23,6 +23,7 @@ _PRESCAN = 4096
 _META = re.compile(
     rb"""<(?:meta\b[^>]*?\bcharset|\?xml\b[^>]*?\bencoding)\s*=\s*["']?\s*([A-Za-z0-9_.:-]{2,40})""", re.I
 )
+_KEYWORDS = (b"charset", b"encoding")
 _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.S)
 
 # Charset names mean what browsers take them for, which is often a superset of the named charset. A name that is not in
@@ -160,9 +161,20 @@ def _is_utf8(data: bytes) -> bool:
 def _codec_in_page(data: bytes) -> str | None:
     """The charset that the page declares near its start, in a <meta> or an XML declaration."""
     head = data[:_PRESCAN]
-    if b"<!--" in head:
-        head = _COMMENT.sub(b"", head)
-    for match in _META.finditer(head):
+    comment = head.find(b"<!--")
+    if comment < 0:
+        return _declared_codec(head)
+    before = head[: head.rfind(b">", 0, comment) + 1]  # most pages declare it there
+    return _declared_codec(before) or _declared_codec(_COMMENT.sub(b"", head))
+
+
+def _declared_codec(head: bytes) -> str | None:
+    lowered = head.lower()
+    keywords = [place for place in map(lowered.find, _KEYWORDS) if place >= 0]
+    if not keywords:
+        return None
+    # A tag with one of them begins after the last `>` before the first: most of the head need not be searched.
+    for match in _META.finditer(head, head.rfind(b">", 0, min(keywords)) + 1):
         codec = codec_of(match[1].decode("ascii"))
         if codec is not None:
             # A page in which an ASCII <meta> was found is not in UTF-16.

@@ -25,7 +25,7 @@ PathMapper: TypeAlias = Callable[[Callable[[Path], str], Iterable[Path]], Iterab
 
 FORMAT = "pagekin store"
 VERSION = 3
-READER = 5  # increased when the same bytes are read differently
+READER = 6  # increased when the same bytes are read differently
 NAME = "manifest.json"
 SPOOL = "unfinished"
 SITE = "site.json"  # what `pagekin site` keeps beside the index of a site
