@@ -33,7 +33,7 @@ from pagekin.bags.shuffle import folded_on_executors
 from pagekin.bags.source import BagSource, ignored_parts
 from pagekin.bags.stemming import stop_words
 from pagekin.duplicates.chunks import EarlierChunks
-from pagekin.duplicates.fingerprints import ChunkSource, write_fingerprints
+from pagekin.duplicates.fingerprints import ChunkSource, earlier_chunks, write_fingerprints
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.hadoop import fetch, needs_hadoop
 from pagekin.engines.local import WorkerPool, cpu_count, run, worker_pool
@@ -593,19 +593,19 @@ def _write_chunks(
     wanted: Callable[[], bool],
 ) -> dict[str, Any]:
     """Write the fingerprints of all pages, as long as they are wanted; return their entry in the manifest."""
-    earlier = replaced and _earlier_chunks(replaced, store, ignored)
-    return write_fingerprints(folder, ChunkSource(store, ignored, _GROUPS, earlier), stages, wanted)
+    source = ChunkSource(store, ignored, _GROUPS)
+    earlier = replaced and _earlier_chunks(replaced, source)
+    return write_fingerprints(folder, source._replace(earlier=earlier), stages, wanted)
 
 
-def _earlier_chunks(replaced: _Replaced, store: Store, ignored: Bytes) -> EarlierChunks | None:
+def _earlier_chunks(replaced: _Replaced, source: ChunkSource) -> EarlierChunks | None:
     """The chunks of pages that are as they were; None if the index has none that were cut in the same way."""
-    index = replaced.manifest.index
+    manifest, index = replaced.manifest, replaced.manifest.index
     if index is None or (index["version"], index["duplicates"]["settings"]) != (INDEX_VERSION, _GROUPS.as_dict()):
         return None
-    with suppress(StoreError), closing(IndexedStore(store.root, replaced.manifest)) as old:
-        ignored_before = ignored_parts(BagSource.of(old), old.index.strategy).words
-        blocks = (old.reading.blocks, store.reading.blocks)
-        return EarlierChunks.of(old.fingerprints.chunks, replaced.row, blocks, (ignored_before, ignored))
+    with suppress(StoreError):
+        folder = source.store.root / manifest.index_folder
+        return earlier_chunks(folder, manifest.counts["pages"], replaced.row, source)
     return None
 
 

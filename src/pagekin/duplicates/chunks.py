@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from itertools import chain, pairwise
-from typing import NamedTuple, Self
+from typing import NamedTuple
 from unicodedata import category
 
 import numpy as np
@@ -17,7 +17,7 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels import canonical as kernel
 from pagekin.kernels.canonical import AT_LINE_START, LINE, MOST_NUMBERING, NOTHING, SPACE
 from pagekin.kernels.chunks import WINDOW, blake2b_spans, chunk_elements, cut_chunks, mark_boundaries, rabin_tables
-from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of, spans, together
+from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of, together
 from pagekin.model.reading import Blocks, CheckedReading, Reading
 from pagekin.store.checks import unpack_rows
 from pagekin.store.columns import Mapper
@@ -157,16 +157,11 @@ class EarlierChunks(NamedTuple):
     chunks: Chunks
     page: Int64s
 
-    @classmethod
-    def of(cls, chunks: Chunks, page: Int64s, blocks: tuple[Blocks, Blocks], ignored: tuple[Bytes, Bytes]) -> Self:
-        """Leave out pages whose ignored blocks have changed. Both pairs: of the earlier pages, and of the pages."""
-        equal = page.copy()
-        here = np.flatnonzero(page >= 0)
-        there, counts = page[here], blocks[1].lengths()[here]
-        before = ignored[0][spans(blocks[0].offsets[there], counts)]
-        changed = before != ignored[1][spans(blocks[1].offsets[here], counts)]
-        equal[np.repeat(here, counts)[changed]] = -1
-        return cls(chunks, equal)
+
+def ignored_digests(blocks: Blocks, ignored: Bytes, rows: range) -> UInt64s:
+    """For each page of a range, a digest of which of its blocks are ignored."""
+    offsets = np.array(blocks.offsets[rows.start : rows.stop + 1])
+    return blake2b_spans(ignored, offsets[:-1], offsets[1:])
 
 
 def chunks_of_pages(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.kernels.graph import degrees, in_links
-from pagekin.model.arrays import Array, Bools, Bytes, Int64s, Strings, UInt32s, word_of
+from pagekin.model.arrays import Array, Bools, Bytes, Int64s, Strings, UInt32s, distinct, word_of
 from pagekin.model.capture import PageFlags, Rank, ReadingSettings, Skip
 from pagekin.model.reading import RAGGED_PARTS, AnchorFlag, Anchors, CheckedReading, Links, Pages, Sources
 from pagekin.store import merge
@@ -28,7 +28,7 @@ from pagekin.urls import host_of, page_id
 SourceKey = tuple[str, int, int]  # name, size and time of a file
 _LOWER = np.arange(256, dtype=np.uint8)
 _LOWER[ord("A") : ord("Z") + 1] += ord("a") - ord("A")
-_LAST_ASCII = 127
+_LAST_ASCII, _LINE = 127, ord("\n")
 _BLOCK = 1 << 20  # numbers
 STRING_USES = {"forms": {"tokens": "form", "titles": "form"}, "targets": {"anchors": "target"}}  # by part and column
 COUNTED = ("tokens", "anchors")
@@ -208,17 +208,26 @@ def write_vocabulary(folder: Path, forms: Strings, counts: Int64s) -> None:
 
 
 def words_of(forms: Strings) -> Strings:
-    """The word of each form. Forms in ASCII, the majority, are converted all at once.
+    """The word of each form. Forms in ASCII, the majority, are converted as bytes, the others as one text.
 
     >>> list(words_of(Strings.of(["Oak", "OÄK", "oak"])))
     ['oak', 'oäk', 'oak']
     """
     beyond = np.flatnonzero(forms.data > _LAST_ASCII)
-    others = np.unique(np.searchsorted(forms.offsets, beyond, side="right") - 1)
+    others = distinct(np.searchsorted(forms.offsets, beyond, side="right") - 1)
     which = np.arange(len(forms))
     which[others] = len(forms) + np.arange(len(others))
     lower = Strings(forms.offsets, _LOWER[forms.data])
-    return pick(join(lower, Strings.of(word_of(forms[k]) for k in others.tolist())), which)
+    return pick(join(lower, _words_of_lines(pick(forms, others))), which)
+
+
+def _words_of_lines(forms: Strings) -> Strings:
+    """The word of each form, converted as lines of one text: no form has a line break, and none affects a letter."""
+    lines = np.insert(forms.data, forms.offsets[1:], _LINE).tobytes().decode("utf-8", "replace")
+    data = np.frombuffer(word_of(lines).encode("utf-8", "replace"), np.uint8)
+    is_end = data == _LINE
+    ends = np.flatnonzero(is_end) - np.arange(len(forms))
+    return Strings(np.concatenate([np.zeros(1, np.int64), ends]), data[~is_end])
 
 
 def _write_part(
