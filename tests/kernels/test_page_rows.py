@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from kernels.test_link_scores import LIMITED, collections
 from kernels.test_sparse_products import sparse
 from links.builders import link_columns_of
-from pagekin.kernels import page_rows, query
-from pagekin.kernels.page_rows import ListedPages, PageRows, QueryVectors, ScoredRows, SparseVectors, WordWorths
+from pagekin.kernels import page_rows
+from pagekin.kernels.page_rows import ListedPages, PageRows, QueryVectors, ScoredRows, SparseVectors
 from pagekin.model.arrays import offsets_of
 from pagekin.model.link_columns import LinkLimits
 from pagekin.search.link_scorer import LinkScorer
@@ -172,31 +172,6 @@ def test_cosines_of_lists_are_those_of_the_reference(wanted: list[list[int]], da
         for page, nodes in zip(PAGES, wanted, strict=True)
     ]
     np.testing.assert_allclose(found, [each for row in expected for each in row], atol=1e-9)
-
-
-@given(SPARSE, CANDIDATES, st.data())
-def test_weighted_products_of_rows_are_those_of_each_page(
-    bags: list[dict[int, float]], wanted: list[list[int]], data: st.DataObject
-) -> None:
-    """Beyond the words come terms that are no words."""
-    stored, words = sparse_of(bags), COLUMNS - 1
-    counts = data.draw(st.lists(st.integers(0, 30), min_size=len(stored.column), max_size=len(stored.column)))
-    count = np.array(counts, np.uint32)
-    worths = [data.draw(st.dictionaries(st.integers(0, words - 1), WEIGHTS)) for _ in PAGES]
-    asked = sparse_of(worths)
-    curve = page_rows.CountCurve(np.arange(20.0), np.linspace(1.0, 2.0, NODES), np.linspace(0.5, 1.5, NODES), 1.0)
-    rows, dense = rows_of(wanted), np.zeros(words)
-    found = np.full(len(rows.node), np.nan)
-    worth = WordWorths(asked.offsets, asked.column, asked.value.astype(np.float64))
-    page_rows.weighted_products(worth, stored.offsets, stored.column, count, curve, rows, dense, found)
-    expected = []
-    for worth_of, nodes in zip(worths, wanted, strict=True):
-        one, of_page = np.zeros(words), np.empty(len(nodes))
-        one[list(worth_of)] = list(worth_of.values())
-        query.weigh_products(one, stored.offsets, stored.column, count, np.array(nodes, np.int64), *curve, of_page)
-        expected += of_page.tolist()
-    assert found.tolist() == expected
-    assert not dense.any()
 
 
 @given(st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3), min_size=NODES, max_size=NODES), CANDIDATES)

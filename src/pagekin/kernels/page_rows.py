@@ -12,7 +12,7 @@ from pagekin.kernels.compile import kernel
 from pagekin.kernels.int8_products import cosines as cosines_of
 from pagekin.kernels.link_scores import LinkSums, coupling, link_shares, proximity
 from pagekin.kernels.query import minima as minima_of
-from pagekin.kernels.query import nth_smallest, weigh_products
+from pagekin.kernels.query import nth_smallest
 from pagekin.kernels.sparse_products import list_cosines as list_cosines_of
 from pagekin.kernels.sparse_products import row_products
 from pagekin.model.arrays import Bools, Float32s, Floats, Int64s, Integer, UInt32s, Unsigned
@@ -44,14 +44,6 @@ class SparseVectors(NamedTuple):
     value: Float32s
 
 
-class WordWorths(NamedTuple):
-    """What words are worth to pages: to page k, word[offsets[k]] to word[offsets[k + 1]]."""
-
-    offsets: Int64s
-    word: UInt32s
-    worth: Floats
-
-
 class ListedPages(NamedTuple):
     """Lists of pages: those of list k are page[offsets[k]] to page[offsets[k + 1]]."""
 
@@ -65,15 +57,6 @@ class QueryVectors(NamedTuple):
     row: NDArray[np.int8]
     norm: Float32s
     own: Int64s
-
-
-class CountCurve(NamedTuple):
-    """How the weight of a word depends on its count and on the page; see `query.weigh_products`."""
-
-    rise: Floats
-    scale: Floats
-    base: Floats
-    slope: float
 
 
 @kernel
@@ -312,38 +295,3 @@ def minima(pages: Int64s, bags: SparseVectors, rows: PageRows, dense: Float32s, 
         for i in range(first, last):
             if bags.column[i] < len(dense):
                 dense[bags.column[i]] = 0.0
-
-
-@kernel
-def weighted_products(
-    asked: WordWorths,
-    offsets: Int64s,
-    term: UInt32s,
-    count: UInt32s,
-    curve: CountCurve,
-    rows: PageRows,
-    dense: Floats,
-    result: Floats,
-) -> None:
-    """The sum over the words of each candidate of their weight there times their worth to row k of `asked`.
-
-    `dense` has an entry for every word and is zero before and after.
-    """
-    for k in range(len(asked.offsets) - 1):
-        begin, end = rows.offsets[k], rows.offsets[k + 1]
-        for i in range(asked.offsets[k], asked.offsets[k + 1]):
-            dense[asked.word[i]] = asked.worth[i]
-        weigh_products(
-            dense,
-            offsets,
-            term,
-            count,
-            rows.node[begin:end],
-            curve.rise,
-            curve.scale,
-            curve.base,
-            curve.slope,
-            result[begin:end],
-        )
-        for i in range(asked.offsets[k], asked.offsets[k + 1]):
-            dense[asked.word[i]] = 0.0
