@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -62,6 +63,14 @@ def test_the_best_come_in_the_order_of_the_reference(rows: list[list[tuple[int, 
     scored = scored_of(rows)
     ends, places = page_rows.ordered_best(scored.score, scored.offsets, most)
     assert lists_of(PageRows(ends, scored.node[places])) == [reference.best(row, most) for row in rows]
+
+
+@pytest.mark.parametrize("most", [30, 64, 65, 150])
+def test_the_best_of_a_long_row_are_those_of_the_reference(most: int) -> None:
+    dice = np.random.default_rng(most)
+    row = list(zip(dice.permutation(300).tolist(), dice.integers(0, 40, 300).astype(float).tolist(), strict=True))
+    (chosen,) = lists_of(page_rows.best_of_rows(scored_of([row]), most))
+    assert sorted(chosen) == sorted(reference.best(row, most))
 
 
 @given(SCORED, st.data())

@@ -56,11 +56,10 @@ PRESENT, OCCURRENCES, CONTENT, AROUND = range(4)  # columns of `TermSums.of_term
 
 @inlined
 def add_term(term: int, of_term: Floats, terms: Int64s, count: int) -> int:
-    """Add `term` to the terms of the bag; their number."""
-    if of_term[term, PRESENT] == 0.0:
-        of_term[term, PRESENT] = 1.0
-        terms[count] = term
-        return count + 1
+    """Add `term` to the terms of the bag, without a branch; their number."""
+    terms[count] = term
+    count += of_term[term, PRESENT] == 0.0
+    of_term[term, PRESENT] = 1.0
     return count
 
 
@@ -103,9 +102,7 @@ def fold_kept(kept: Int32s, n: int, place: int, lead: float, sums: TermSums, cou
     """Add the first `n` terms of `kept`, which come after `place` others of their page."""
     for k in range(n):
         term = kept[k]
-        sums.terms[count] = term
-        count += sums.of_term[term, PRESENT] == 0.0
-        sums.of_term[term, PRESENT] = 1.0
+        count = add_term(term, sums.of_term, sums.terms, count)
         sums.of_term[term, OCCURRENCES] += 1
         sums.of_term[term, CONTENT] += position_weight(place + k, lead)
     return count
@@ -122,7 +119,7 @@ def fold_forms(form: UInt32s, first: int, last: int, terms: Int32s, weight: floa
     return count
 
 
-@inner
+@inlined
 def fold_window(
     page: int, start: int, end: int, trailing: bool, plan: FoldPlan, texts: Texts, sums: TermSums, count: int
 ) -> int:

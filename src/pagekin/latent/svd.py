@@ -55,22 +55,20 @@ def _subspace(rows: SparseRows, transposed: SparseRows, seed: int, mapper: Mappe
         begin, end = end, end + block.shape[1]
         basis[:, begin:end] = block
         product = rows.times(transposed.times(block, mapper), mapper)
-        inner[:end, begin:end] = _inner(basis[:, :end], product)
+        shares = inner[:end, begin:end] = _inner(basis[:, :end], product)
         if few:  # the subspace is the whole space
             block = np.eye(size, _BLOCK, -end, dtype=np.float32)
-        else:
-            block = _new_directions(basis[:, :end], product)
+        elif end < size:
+            block = _new_directions(basis[:, :end], product, shares)
     upper = np.triu(inner[:end, :end])
     return basis[:, :end], upper + np.triu(upper, 1).T
 
 
-def _new_directions(basis: Float32s, block: Float32s) -> Float32s:
-    """An orthonormal basis of what a block adds to a subspace; twice, against rounding errors."""
+def _new_directions(basis: Float32s, block: Float32s, shares: Floats) -> Float32s:
+    """An orthonormal basis of what a block adds to a subspace, given its products with the basis of that."""
     least = _LEAST * float(np.trace(_inner(block, block)))
-    for _ in range(2):
-        block = block - _times(basis, _inner(basis, block))
-        block, least = _orthonormal(block, least), 0.0
-    return block
+    block = _orthonormal(block - _times(basis, shares), least)
+    return _orthonormal(block - _times(basis, _inner(basis, block)), 0.0)  # again, against rounding errors
 
 
 def _orthonormal(block: Float32s, least: float) -> Float32s:

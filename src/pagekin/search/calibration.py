@@ -28,7 +28,7 @@ _TEN = 10  # nearest pages of each
 _NEAR = 30  # candidates of each evidence, among which they are
 _RANDOM = 50  # pages drawn at random for each
 _MOST_CHANCE = 1.0
-_AT_ONCE = 64  # pages of a block
+_AT_ONCE = 32  # pages of a block
 _FEW = 30  # pages among which any two may be related
 
 
