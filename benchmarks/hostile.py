@@ -158,8 +158,8 @@ class Scene:
     def _spool(self) -> None:
         """Batches as a build leaves them that is stopped after reading."""
         place = self.whole / "stopped.kin"
-        stopped = patch("pagekin.pipeline.select_pages", side_effect=InterruptedError)
-        with stopped, patch("pagekin.pipeline._READ_AGAIN", 0), suppress(Exception):
+        stopped = patch("pagekin.pipeline.reading.select_pages", side_effect=InterruptedError)
+        with stopped, patch("pagekin.pipeline.reading._READ_AGAIN", 0), suppress(Exception):
             build([self.whole / "web", self.whole / "more"], place, base_urls=["http://"], processes=1)
         (place / "unfinished").rename(self.whole / _STORE / "unfinished")
         shutil.rmtree(place)

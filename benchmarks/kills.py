@@ -38,6 +38,7 @@ from pagekin.errors import MisuseError
 from pagekin.model.progress import Progress
 from pagekin.model.strategy import Strategy
 from pagekin.model.weighting import load_weights
+from pagekin.pipeline import reading
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store import manifest as manifests
 from pagekin.store.store import Store
@@ -107,7 +108,7 @@ def main(kills: int = KILLS, seed: int = 1) -> int:
 def campaign(kills: int, seed: int) -> tuple[Counter[str], Counter[str]]:
     """(kills tried, kills survived) by stage."""
     dice = random.Random(seed)
-    pipeline._JOB_PAGES, pipeline._READ_AGAIN = _BATCH_PAGES, 0
+    reading._JOB_PAGES, reading._READ_AGAIN = _BATCH_PAGES, 0
     tried: Counter[str] = Counter()
     survived: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as place:

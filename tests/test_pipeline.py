@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import pagekin
-from pagekin import pipeline, sample_web
+from pagekin import sample_web
 from pagekin.duplicates import chunks
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.local import WorkerPool
@@ -69,9 +69,9 @@ def alone(sources: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Stor
 def test_the_bytes_do_not_depend_on_who_reads_nor_on_batches(
     sources: list[Path], alone: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pool: WorkerPool
 ) -> None:
-    monkeypatch.setattr("pagekin.pipeline._JOB_PAGES", 60)
-    monkeypatch.setattr("pagekin.pipeline._READ_AGAIN", 100_000)
-    monkeypatch.setattr("pagekin.pipeline._WORK_FOR_PROCESSES", 0 if pool.processes else 1 << 60)
+    monkeypatch.setattr("pagekin.pipeline.reading._JOB_PAGES", 60)
+    monkeypatch.setattr("pagekin.pipeline.reading._READ_AGAIN", 100_000)
+    monkeypatch.setattr("pagekin.pipeline.building._WORK_FOR_PROCESSES", 0 if pool.processes else 1 << 60)
     built = build(sources, tmp_path / "test.kin", base_urls=["http://"], processes=pool.workers)
     assert_same_store(built.store, alone)
     assert (built.changed, built.reused) == (True, 0)
@@ -220,7 +220,7 @@ def test_many_changes_one_after_the_other_leave_the_store_as_if_new(web: Web) ->
 def test_all_pages_but_a_few_may_go_if_allowed_and_are_not_read_twice(
     web: Web, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pagekin.pipeline._READ_AGAIN", 0)
+    monkeypatch.setattr("pagekin.pipeline.reading._READ_AGAIN", 0)
     web.build()
     web.sources = [write_jsonl(web.folder / "few.jsonl", [page("http://l.example/few", "<p>few")])]
     with pytest.raises(SourceError, match="allow_shrink"):
@@ -282,7 +282,7 @@ def test_texts_are_cut_again_where_a_block_becomes_a_template(web: Web, monkeypa
 
 def test_chunks_of_an_index_that_cut_texts_otherwise_are_not_used(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(pipeline, "_GROUPS", GroupSettings(chunk_bytes=64))
+        patch.setattr("pagekin.pipeline.indexing.GROUPS", GroupSettings(chunk_bytes=64))
         web.build()
     add_archive(web)
     web.build()
@@ -304,7 +304,7 @@ def test_the_old_index_stays_until_the_new_manifest_is_in_place(web: Web, monkey
     assert pagekin.open(store).check().damaged == []
 
 
-@pytest.mark.parametrize("fails", ["write_store", "_write_index", "calibrate"])
+@pytest.mark.parametrize("fails", ["reading.write_store", "building.write_index", "indexing.calibrate"])
 def test_a_failed_build_leaves_the_index_of_a_store_that_was_indexed_twice(
     web: Web, monkeypatch: pytest.MonkeyPatch, fails: str
 ) -> None:
@@ -322,7 +322,7 @@ def test_a_failed_build_leaves_the_index_of_a_store_that_was_indexed_twice(
     before = files_of(root)
     edit(web)
     with monkeypatch.context() as patch, pytest.raises(StoreError, match="Input/output error; what was there before"):
-        patch.setattr(pipeline, fails, fail)
+        patch.setattr(f"pagekin.pipeline.{fails}", fail)
         again()
     assert files_of(root) == before
     again()
@@ -464,8 +464,8 @@ def test_a_build_needs_few_open_files_however_many_batches_it_has(
     """Neither a first build nor one that takes pages from an old store; the files of all batches are more."""
     import resource
 
-    monkeypatch.setattr(pipeline, "_JOB_PAGES", 1)
-    monkeypatch.setattr(pipeline, "_READ_AGAIN", 0)
+    monkeypatch.setattr("pagekin.pipeline.reading._JOB_PAGES", 1)
+    monkeypatch.setattr("pagekin.pipeline.reading._READ_AGAIN", 0)
     lines = [
         write_jsonl(tmp_path / "a.jsonl", generated(150)),
         write_jsonl(tmp_path / "b.jsonl", generated(150, 5, 150)),

@@ -204,7 +204,7 @@ def test_no_more_processes_read_than_fit_into_the_memory(
         counts.append(pool.workers)
         return []
 
-    monkeypatch.setattr("pagekin.pipeline.run", run)
+    monkeypatch.setattr("pagekin.pipeline.reading.run", run)
     for memory in ("2GiB", "3GiB", "40GiB"):
         pagekin("build", web, "-o", f"{memory}.kin", "--processes", "7", "--memory", memory)
     assert counts == [1, 4, 7]  # 1.5 GiB for the one that collects, 3/8 GiB for each that reads

@@ -39,4 +39,5 @@ def use_serial_pool(monkeypatch: pytest.MonkeyPatch) -> None:
     def pool(master: str | None, workers: int) -> Iterator[SparkPool]:
         yield SerialPool(workers)
 
-    monkeypatch.setattr("pagekin.pipeline.spark_pool", pool)
+    for module in ("building", "context"):
+        monkeypatch.setattr(f"pagekin.pipeline.{module}.spark_pool", pool)

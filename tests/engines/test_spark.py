@@ -170,7 +170,7 @@ def test_large_files_are_read_in_ranges(
         finished.extend(read_splits(*given))
         return finished
 
-    monkeypatch.setattr("pagekin.pipeline.read_splits", read_and_note)
+    monkeypatch.setattr("pagekin.pipeline.reading.read_splits", read_and_note)
     pagekin.build(sources, tmp_path / "all.kin", engine="spark")
     assert files_of(tmp_path / "all.kin") == files_of(local)
     jobs: dict[str, list[ByteRange | None]] = {}
@@ -288,7 +288,7 @@ def test_finished_splits_are_not_read_again_unless_they_are_damaged(
         raise SourceError("the driver was stopped")
 
     with monkeypatch.context() as patched:
-        patched.setattr("pagekin.pipeline.choose_pages", fail)
+        patched.setattr("pagekin.pipeline.reading.choose_pages", fail)
         with pytest.raises(SourceError):
             pagekin.build(sources, output, engine="spark")
     first = splits_in(output)
@@ -442,7 +442,7 @@ def join_links(*arguments):
 def join_ranks(*arguments):
     return killing("rank", vocabulary_ranges._join_ranks)(*arguments)
 
-pagekin.pipeline.read_split = read_split
+pagekin.pipeline.reading.read_split = read_split
 shuffle._cut, shuffle._add = killing("cut", shuffle._cut), killing("add", shuffle._add)
 choose._join_captures = killing("choose", choose._join_captures)
 store_executors._join_pages = killing("pages", store_executors._join_pages)

@@ -19,8 +19,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pagekin
-from pagekin import pipeline
 from pagekin.errors import StoreError
+from pagekin.pipeline import indexing
 from pagekin.search.indexed_store import IndexedStore
 from robustness.conftest import TwoStores
 from robustness.forking import become_nobody, in_a_fork
@@ -84,8 +84,8 @@ class Disk:
             for name in ("mkdir", "fsync", "replace", "rename"):
                 patch.setattr(os, name, self.failing(getattr(os, name)))
             patch.setattr(io, "open", self.opening(io.open))
-            temporary = vars(pipeline)["TemporaryFile"]
-            patch.setattr(pipeline, "TemporaryFile", lambda **named: File(temporary(**named), self))
+            temporary = vars(indexing)["TemporaryFile"]
+            patch.setattr(indexing, "TemporaryFile", lambda **named: File(temporary(**named), self))
             yield
 
 

@@ -108,7 +108,7 @@ def test_a_build_whose_answers_cannot_be_written_leaves_the_old_index_with_its_a
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch, pytest.raises(pagekin.StoreError, match="what was there before is untouched"):
-        patch.setattr("pagekin.pipeline.write_answers", fail)
+        patch.setattr("pagekin.pipeline.answers.write_answers", fail)
         pagekin.build(source, store)
     assert (store / "manifest.json").read_bytes() == before
     assert not pagekin.open(store).check().damaged

@@ -207,8 +207,8 @@ def interrupt(tmp_path: Path, stage: str, rows: Sequence[Row] = tuple(generated(
 def test_a_build_that_broke_off_is_taken_up_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str, batches: int
 ) -> None:
-    monkeypatch.setattr("pagekin.pipeline._JOB_PAGES", 20)
-    monkeypatch.setattr("pagekin.pipeline._READ_AGAIN", 0)
+    monkeypatch.setattr("pagekin.pipeline.reading._JOB_PAGES", 20)
+    monkeypatch.setattr("pagekin.pipeline.reading._READ_AGAIN", 0)
     assert interrupt(tmp_path, stage) == batches
     assert not (tmp_path / "test.kin" / "manifest.json").exists()
     resumed = build([tmp_path / "pages.jsonl"], tmp_path / "test.kin", processes=1)
@@ -221,8 +221,8 @@ def test_a_build_that_broke_off_is_taken_up_again(
 def test_the_first_batches_of_a_build_are_not_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: int
 ) -> None:
-    monkeypatch.setattr("pagekin.pipeline._JOB_PAGES", 20)
-    monkeypatch.setattr("pagekin.pipeline._READ_AGAIN", in_memory)
+    monkeypatch.setattr("pagekin.pipeline.reading._JOB_PAGES", 20)
+    monkeypatch.setattr("pagekin.pipeline.reading._READ_AGAIN", in_memory)
     written = interrupt(tmp_path, "checksums")
     assert written == (2 if in_memory == 1 else 0)
     resumed = build([tmp_path / "pages.jsonl"], tmp_path / "test.kin", processes=1)
@@ -231,8 +231,8 @@ def test_the_first_batches_of_a_build_are_not_written(
 
 
 def test_what_changed_since_a_build_broke_off_is_read_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pagekin.pipeline._JOB_PAGES", 20)
-    monkeypatch.setattr("pagekin.pipeline._READ_AGAIN", 0)
+    monkeypatch.setattr("pagekin.pipeline.reading._JOB_PAGES", 20)
+    monkeypatch.setattr("pagekin.pipeline.reading._READ_AGAIN", 0)
     interrupt(tmp_path, "checksums")
     source = write_jsonl(tmp_path / "pages.jsonl", [page("http://a.example/", "<p>all is new"), *generated(10)])
     resumed = build([source], tmp_path / "test.kin", processes=1)
@@ -241,8 +241,8 @@ def test_what_changed_since_a_build_broke_off_is_read_anew(tmp_path: Path, monke
 
 
 def test_skips_of_a_build_that_broke_off_are_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pagekin.pipeline._JOB_PAGES", 20)
-    monkeypatch.setattr("pagekin.pipeline._READ_AGAIN", 0)
+    monkeypatch.setattr("pagekin.pipeline.reading._JOB_PAGES", 20)
+    monkeypatch.setattr("pagekin.pipeline.reading._READ_AGAIN", 0)
     interrupt(tmp_path, "checksums", [*generated(30), page("http://a.example/", " "), *generated(30, start=30)])
     resumed = build([tmp_path / "pages.jsonl"], tmp_path / "test.kin", processes=1)
     assert resumed.store.manifest.skipped == {"empty page": 1}

@@ -16,9 +16,8 @@ from pathlib import Path
 import pytest
 
 from cli.processes import in_this_process
-from pagekin import pipeline
 from pagekin.cli.main import main
-from pagekin.pipeline import build
+from pagekin.pipeline import build, building, reading
 from pagekin.store.store import Store
 from store.builders import assert_same_store, assert_sound, files_of, generated, write_jsonl
 
@@ -27,9 +26,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reas
 OLD, NEW = 60, 600  # pages
 JOB = 40  # new pages that make a batch: one that takes less room than the largest column of all
 PROGRAM = f"""
-from pagekin import pipeline
+from pagekin.pipeline import building, reading
 from pagekin.cli.main import main
-pipeline._JOB_PAGES, pipeline._WORK_FOR_PROCESSES, pipeline._READ_AGAIN = {JOB}, 0, 0
+reading._JOB_PAGES, building._WORK_FOR_PROCESSES, reading._READ_AGAIN = {JOB}, 0, 0
 if __name__ == "__main__":
     main()
 """
@@ -81,7 +80,7 @@ class Build:
                     os.dup2(output.fileno(), 2)
                     os.execv(PAGEKIN[0], [*PAGEKIN, *arguments])
                 sys.stdout = sys.stderr = output
-                pipeline._JOB_PAGES, pipeline._WORK_FOR_PROCESSES, pipeline._READ_AGAIN = JOB, 0, 0
+                reading._JOB_PAGES, building._WORK_FOR_PROCESSES, reading._READ_AGAIN = JOB, 0, 0
                 sys.argv = ["pagekin", *arguments]
                 main()
             except SystemExit as end:

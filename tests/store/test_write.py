@@ -394,7 +394,7 @@ def test_it_does_not_matter_in_how_many_pieces_pages_are_read_and_written(
     source = write_jsonl(tmp_path / "pages.jsonl", generated(200))
     whole = build([source], tmp_path / "whole.kin", processes=1).store
     monkeypatch.setattr("pagekin.store.merge._PIECE", 10)
-    monkeypatch.setattr("pagekin.pipeline._JOB_PAGES", 7)
+    monkeypatch.setattr("pagekin.pipeline.reading._JOB_PAGES", 7)
     assert_same_store(build([source], tmp_path / "pieces.kin", processes=1).store, whole)
 
 
