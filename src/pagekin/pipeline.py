@@ -33,7 +33,7 @@ from pagekin.bags.shuffle import folded_on_executors
 from pagekin.bags.source import BagSource, ignored_parts
 from pagekin.bags.stemming import stop_words
 from pagekin.duplicates.chunks import EarlierChunks
-from pagekin.duplicates.fingerprints import ChunkSource, write_fingerprints
+from pagekin.duplicates.fingerprints import ChunkSource, earlier_chunks, write_fingerprints
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.hadoop import fetch, needs_hadoop
 from pagekin.engines.local import WorkerPool, cpu_count, run, worker_pool
@@ -49,6 +49,7 @@ from pagekin.latent.given import VectorFile, open_vector_file, write_given_vecto
 from pagekin.links.statistics import write_link_statistics
 from pagekin.model.arrays import Bytes, Int64s
 from pagekin.model.capture import MiB, ReadingSettings
+from pagekin.model.progress import Progress
 from pagekin.model.reading import CheckedReading
 from pagekin.model.strategy import NEIGHBOURS, PRESETS, Strategy
 from pagekin.search.all_pages import write_answers
@@ -61,7 +62,7 @@ from pagekin.sources.open import SourceSet, open_sources
 from pagekin.store import manifest as manifests
 from pagekin.store.choose import ChosenPages, choose_pages
 from pagekin.store.collect import PageCollector, Spool
-from pagekin.store.columns import MOST_SHARDS, open_array, reporting_errors, sync
+from pagekin.store.columns import MOST_SHARDS, SHARDS, open_array, reporting_errors, sync
 from pagekin.store.executors import write_store_on_executors
 from pagekin.store.manifest import Manifest
 from pagekin.store.select import ReadPages, SelectedPages, check_number_of_pages, select_pages
@@ -94,15 +95,6 @@ _COLLECTING = 1536 * MiB  # this process, for a million pages
 _READING = 384 * MiB  # each reading process
 LEAST_MEMORY = _COLLECTING + _READING
 MEMORY = 4096 * MiB
-
-
-@dataclass(frozen=True)
-class Progress:
-    """The stage of a build; `done` and `total` are bytes of the sources."""
-
-    stage: str
-    done: int = 0
-    total: int = 0
 
 
 @dataclass(frozen=True)
@@ -316,8 +308,7 @@ def _build(
     fingerprint: dict[str, Any] = {"reader": manifests.READER, "settings": settings.as_dict()}
     inputs = collection.fingerprint()
     spool = Spool(root / manifests.SPOOL, fingerprint)
-    old = _usable(root, fingerprint)
-    same = old is not None and old.manifest.inputs == inputs and shards in (None, old.manifest.shards)
+    old, same = _usable(root, fingerprint, lambda before: before.inputs == inputs and shards in (None, before.shards))
     if old is not None and same:
         manifest, read, reused = old.manifest, 0, len(old)
         if _is_indexed(manifest, strategy, given):
@@ -378,27 +369,32 @@ def _shards_before(root: Path) -> int:
         return 1
 
 
-def _usable(root: Path, fingerprint: dict[str, Any]) -> Store | None:
-    """The present store, if it was read with the same settings and none of its files is damaged."""
+def _usable(root: Path, fingerprint: dict[str, Any], is_same: Callable[[Manifest], bool]) -> tuple[Store | None, bool]:
+    """The present store, if it was read with the same settings, and whether it is the same as the new one will be.
+
+    No file is damaged that the build uses, which are all files if the store stays.
+    """
     if not (root / manifests.NAME).exists():
-        return None
+        return None, False
     try:
         manifest = manifests.read_manifest(root)
     except StoreError:
-        return None
-    same = {"reader": manifest.reader, "settings": manifest.settings} == fingerprint
-    if not same or manifests.damaged_files(root, manifest):
-        return None
+        return None, False
+    same, is_read_alike = is_same(manifest), (manifest.reader, manifest.settings) == tuple(fingerprint.values())
+    if not is_read_alike or manifests.damaged_files(root, manifest, lambda name: same or _is_reused(name)):
+        return None, False
+    store = Store(root, manifest)
     try:
-        store = Store(root, manifest)
-    except StoreError:
-        return None
-    try:
-        store.verify()
+        store.verify() if same else store.verify_reading()
     except StoreError:
         store.close()
-        return None
-    return store
+        return None, False
+    return store, same
+
+
+def _is_reused(file: str) -> bool:
+    """Whether a build of other pages reads a file of the old store: what was read before, and the chunks of texts."""
+    return file.startswith("store-") or Path(file).name.startswith(("chunks.", f"{SHARDS}."))
 
 
 def _has_vectors(root: Path) -> bool:
@@ -532,7 +528,7 @@ def _write_index(
     }
     context.enter("calibrating")
     with closing(IndexedStore(root, replace(manifest, index=facts))) as indexed:
-        (facts["blend"],) = stages.each(calibrate, [indexed])
+        facts["blend"] = calibrate(indexed, stages.each)
         if NEIGHBOURS in strategy.weights_of_evidences():
             context.enter("neighbours")
             write_neighbours(folder, indexed, indexed.blend_for_neighbours, stages)
@@ -589,19 +585,19 @@ def _write_chunks(
     wanted: Callable[[], bool],
 ) -> dict[str, Any]:
     """Write the fingerprints of all pages, as long as they are wanted; return their entry in the manifest."""
-    earlier = replaced and _earlier_chunks(replaced, store, ignored)
-    return write_fingerprints(folder, ChunkSource(store, ignored, _GROUPS, earlier), stages, wanted)
+    source = ChunkSource(store, ignored, _GROUPS)
+    earlier = replaced and _earlier_chunks(replaced, source)
+    return write_fingerprints(folder, source._replace(earlier=earlier), stages, wanted)
 
 
-def _earlier_chunks(replaced: _Replaced, store: Store, ignored: Bytes) -> EarlierChunks | None:
+def _earlier_chunks(replaced: _Replaced, source: ChunkSource) -> EarlierChunks | None:
     """The chunks of pages that are as they were; None if the index has none that were cut in the same way."""
-    index = replaced.manifest.index
+    manifest, index = replaced.manifest, replaced.manifest.index
     if index is None or (index["version"], index["duplicates"]["settings"]) != (INDEX_VERSION, _GROUPS.as_dict()):
         return None
-    with suppress(StoreError), closing(IndexedStore(store.root, replaced.manifest)) as old:
-        ignored_before = ignored_parts(BagSource.of(old), old.index.strategy).words
-        blocks = (old.reading.blocks, store.reading.blocks)
-        return EarlierChunks.of(old.fingerprints.chunks, replaced.row, blocks, (ignored_before, ignored))
+    with suppress(StoreError):
+        folder = source.store.root / manifest.index_folder
+        return earlier_chunks(folder, manifest.counts["pages"], replaced.row, source)
     return None
 
 

@@ -24,6 +24,10 @@ def test_canonical_text_is_that_of_the_reference(text: str) -> None:
     assert canonical(text.encode()).decode() == reference.canonical(text)
 
 
+def test_the_table_has_the_canonical_form_of_every_character() -> None:
+    assert character_table().tolist() == [reference.fold(chr(point)) for point in range(len(character_table()))]
+
+
 @given(st.lists(TEXTS, max_size=6), st.data())
 def test_pieces_do_not_matter(texts: list[str], data: st.DataObject) -> None:
     whole = "".join(texts).encode()

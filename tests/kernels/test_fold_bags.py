@@ -133,6 +133,14 @@ def test_with_a_lead_words_count_less_the_more_words_come_before_them() -> None:
     assert {term: content for term, (content, _) in bag.items()} == pytest.approx({0: 1.5, 1: 2 / 3, 2: 0.4})
 
 
+@pytest.mark.parametrize("words", [4095, 4096, 4097, 10_000])  # some are added before the rest is looked at
+def test_no_page_is_too_long(words: int) -> None:
+    forms = [STOP if k % 3 == 2 else k % 3 for k in range(words * 3 // 2)]
+    (bag,) = fold([page_of(Block(forms[:100]), Block(forms[100:]))], [], CONTENT._replace(lead=50.0), 1)
+    weights = [50.0 / (50.0 + place) for place in range(words)]
+    assert {term: content for term, (content, _) in bag.items()} == {0: sum(weights[::2]), 1: sum(weights[1::2])}
+
+
 def test_every_page_of_a_node_has_its_own_beginning() -> None:
     pages = [page_of(Block([0, 1])), page_of(Block([1]))]
     (bag,) = fold(pages, [], CONTENT._replace(lead=1.0), 1)

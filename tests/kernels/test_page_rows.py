@@ -6,14 +6,15 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kernels.test_link_scores import LIMITED, collections
 from kernels.test_sparse_products import sparse
 from links.builders import link_columns_of
-from pagekin.kernels import page_rows, query
-from pagekin.kernels.page_rows import ListedPages, PageRows, QueryVectors, ScoredRows, SparseVectors, WordWorths
+from pagekin.kernels import page_rows
+from pagekin.kernels.page_rows import ListedPages, PageRows, QueryVectors, ScoredRows, SparseVectors
 from pagekin.model.arrays import offsets_of
 from pagekin.model.link_columns import LinkLimits
 from pagekin.search.link_scorer import LinkScorer
@@ -46,7 +47,7 @@ def lists_of(rows: PageRows) -> list[list[int]]:
 
 
 def sparse_of(rows: list[dict[int, float]]) -> SparseVectors:
-    offsets, columns, values = sparse(rows, [COLUMNS])
+    offsets, columns, values = sparse(rows)
     return SparseVectors(np.array(offsets), np.array(columns, np.uint32), np.array(values, np.float32))
 
 
@@ -62,6 +63,14 @@ def test_the_best_come_in_the_order_of_the_reference(rows: list[list[tuple[int, 
     scored = scored_of(rows)
     ends, places = page_rows.ordered_best(scored.score, scored.offsets, most)
     assert lists_of(PageRows(ends, scored.node[places])) == [reference.best(row, most) for row in rows]
+
+
+@pytest.mark.parametrize("most", [30, 64, 65, 150])
+def test_the_best_of_a_long_row_are_those_of_the_reference(most: int) -> None:
+    dice = np.random.default_rng(most)
+    row = list(zip(dice.permutation(300).tolist(), dice.integers(0, 40, 300).astype(float).tolist(), strict=True))
+    (chosen,) = lists_of(page_rows.best_of_rows(scored_of([row]), most))
+    assert sorted(chosen) == sorted(reference.best(row, most))
 
 
 @given(SCORED, st.data())
@@ -172,31 +181,6 @@ def test_cosines_of_lists_are_those_of_the_reference(wanted: list[list[int]], da
         for page, nodes in zip(PAGES, wanted, strict=True)
     ]
     np.testing.assert_allclose(found, [each for row in expected for each in row], atol=1e-9)
-
-
-@given(SPARSE, CANDIDATES, st.data())
-def test_weighted_products_of_rows_are_those_of_each_page(
-    bags: list[dict[int, float]], wanted: list[list[int]], data: st.DataObject
-) -> None:
-    """Beyond the words come terms that are no words."""
-    stored, words = sparse_of(bags), COLUMNS - 1
-    counts = data.draw(st.lists(st.integers(0, 30), min_size=len(stored.column), max_size=len(stored.column)))
-    count = np.array(counts, np.uint32)
-    worths = [data.draw(st.dictionaries(st.integers(0, words - 1), WEIGHTS)) for _ in PAGES]
-    asked = sparse_of(worths)
-    curve = page_rows.CountCurve(np.arange(20.0), np.linspace(1.0, 2.0, NODES), np.linspace(0.5, 1.5, NODES), 1.0)
-    rows, dense = rows_of(wanted), np.zeros(words)
-    found = np.full(len(rows.node), np.nan)
-    worth = WordWorths(asked.offsets, asked.column, asked.value.astype(np.float64))
-    page_rows.weighted_products(worth, stored.offsets, stored.column, count, curve, rows, dense, found)
-    expected = []
-    for worth_of, nodes in zip(worths, wanted, strict=True):
-        one, of_page = np.zeros(words), np.empty(len(nodes))
-        one[list(worth_of)] = list(worth_of.values())
-        query.weigh_products(one, stored.offsets, stored.column, count, np.array(nodes, np.int64), *curve, of_page)
-        expected += of_page.tolist()
-    assert found.tolist() == expected
-    assert not dense.any()
 
 
 @given(st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3), min_size=NODES, max_size=NODES), CANDIDATES)

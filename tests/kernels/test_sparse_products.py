@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.kernels.sparse_products import list_cosines, multiply, multiply_transposed, row_products
+from pagekin.kernels.sparse_products import list_cosines, multiply, row_products, transpose
 from pagekin.model.arrays import Float32s
 from reference import sparse_products as reference
 
@@ -19,41 +19,41 @@ def dense(draw: st.DataObject, rows: int, width: int) -> list[list[float]]:
     return draw.draw(st.lists(st.lists(VALUES, min_size=width, max_size=width), min_size=rows, max_size=rows))
 
 
-def sparse(rows: list[dict[int, float]], ends: list[int]) -> tuple[list[int], list[int], list[float]]:
-    """Offsets, columns and values; group g has the columns below ends[g]."""
-    offsets, columns, values = [0], [], []
-    for row in rows:
-        for begin, end in zip([0, *ends], ends, strict=False):
-            inside = sorted(column for column in row if begin <= column < end)
-            columns += inside
-            values += [row[column] for column in inside]
-            offsets.append(len(columns))
-    return offsets, columns, values
+def sparse(rows: list[dict[int, float]]) -> tuple[list[int], list[int], list[float]]:
+    """Offsets, columns and values."""
+    entries = [sorted(row.items()) for row in rows]
+    offsets = [sum(map(len, entries[:k])) for k in range(len(rows) + 1)]
+    return offsets, [column for row in entries for column, _ in row], [value for row in entries for _, value in row]
 
 
-@given(ROWS, st.integers(0, COLUMNS), st.integers(1, 5), st.data())
-def test_products_are_those_of_the_reference(
-    rows: list[dict[int, float]], end: int, width: int, data: st.DataObject
-) -> None:
-    offsets, columns, values = sparse(rows, [end, COLUMNS])
-    matrix = 2, np.array(offsets), np.array(columns, np.uint32), np.array(values, np.float32)
-    right, left = dense(data, COLUMNS, width), dense(data, len(rows), width)
+@given(ROWS, st.integers(1, 5), st.data())
+def test_products_are_those_of_the_reference(rows: list[dict[int, float]], width: int, data: st.DataObject) -> None:
+    offsets, columns, values = sparse(rows)
+    matrix = np.array(offsets), np.array(columns, np.uint32), np.array(values, np.float32)
+    right = dense(data, COLUMNS, width)
     product: Float32s = np.zeros((len(rows), width), np.float32)
     split = data.draw(st.integers(0, len(rows)))
     for first, last in ((split, len(rows)), (0, split)):
         multiply(first, last, *matrix, np.array(right, np.float32), product)
     assert product.tolist() == reference.product(rows, right)
-    transposed: Float32s = np.zeros((COLUMNS, width), np.float32)
-    for group in (1, 0):
-        multiply_transposed(group, *matrix, np.array(left, np.float32), transposed)
-    assert transposed.tolist() == reference.transposed_product(rows, left, COLUMNS)
+
+
+@given(ROWS, st.integers(0, COLUMNS))
+def test_columns_are_those_of_the_reference(rows: list[dict[int, float]], split: int) -> None:
+    offsets, columns, values = sparse(rows)
+    matrix = np.array(offsets), np.array(columns, np.uint32), np.array(values, np.float32)
+    expected = sparse(reference.transposed(rows, COLUMNS))
+    ends, row, value = np.array(expected[0][:-1]), np.empty_like(matrix[1]), np.empty_like(matrix[2])
+    for first, last in ((split, COLUMNS), (0, split)):
+        transpose(first, last, *matrix, ends, row, value)
+    assert (row.tolist(), value.tolist(), ends.tolist()) == (*expected[1:], expected[0][1:])
 
 
 @given(st.dictionaries(st.integers(0, COLUMNS - 1), VALUES), ROWS, st.lists(st.integers(-1, 7), max_size=5))
 def test_products_of_a_vector_and_rows_are_those_of_the_reference(
     vector: dict[int, float], rows: list[dict[int, float]], wanted: list[int]
 ) -> None:
-    offsets, columns, values = sparse(rows, [COLUMNS])
+    offsets, columns, values = sparse(rows)
     own = np.array(sorted(vector), np.int64)
     matrix = np.array(offsets), np.array(columns, np.uint32), np.array(values, np.float32)
     found = np.full(len(wanted), np.nan)

@@ -18,19 +18,16 @@ from pagekin.latent.vectors import DIMENSIONS
 from pagekin.model.arrays import Float32s, Floats, offsets_of
 from pagekin.pipeline import LEAST_MEMORY
 
-GROUPS = 8
-
 
 def sparse(matrix: Floats) -> SparseRows:
-    """The matrix with its zeros left out; its columns in groups of equal width."""
-    group = np.arange(matrix.shape[1]) * GROUPS // matrix.shape[1]
+    """The matrix with its zeros left out."""
     row, column = np.nonzero(matrix)
-    counts = np.bincount(row * GROUPS + group[column], minlength=len(matrix) * GROUPS)
+    counts = np.bincount(row, minlength=len(matrix))
     return SparseRows(offsets_of(counts), column.astype(np.uint32), matrix[row, column].astype(np.float32))
 
 
 def decomposed(matrix: Floats, most: int, seed: int = 1, workers: int = 1) -> Float32s:
-    return right_singular_vectors(sparse(matrix), matrix.shape[1], most, seed, WorkerPool(workers).map)
+    return right_singular_vectors(sparse(matrix), sparse(matrix.T), most, seed, WorkerPool(workers).map)
 
 
 def random_matrix(rows: int, columns: int, rank: int, seed: int = 3) -> Floats:
@@ -64,10 +61,11 @@ def test_singular_vectors_are_orthonormal() -> None:
 
 def test_a_decomposition_takes_no_more_memory_than_foretold_and_the_largest_less_than_any_build() -> None:
     rows, columns, most = 6000, 3000, 128
-    matrix, pool = sparse(random_matrix(rows, columns, 5) * (np.arange(columns) % 40 == 0)), WorkerPool(1)
+    matrix = random_matrix(rows, columns, 5) * (np.arange(columns) % 40 == 0)
+    both = sparse(matrix), sparse(matrix.T)
     tracemalloc.start()
     try:
-        right_singular_vectors(matrix, columns, most, 1, pool.map)
+        right_singular_vectors(*both, most, 1)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

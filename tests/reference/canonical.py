@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from unicodedata import category
 
 from pagekin.duplicates.chunks import character_table
 from pagekin.kernels.canonical import LINE, NOTHING, SPACE
@@ -30,6 +31,21 @@ def is_numbering(token: str) -> bool:
     if len(letters) > 1 or not all(_LETTERS.fullmatch(part) for part in letters):
         return False
     return bool(match["end"]) or len(parts) >= 3 or (len(parts) == 2 and len(letters) == 1)
+
+
+def fold(character: str) -> int:
+    """The canonical form of a character, from the properties of Unicode."""
+    if character in "\u00ad\u200b\u200c\u200d\u2060\ufeff":
+        return NOTHING
+    if character in "\n\r\v\f\x85\u2028\u2029":
+        return LINE
+    if (
+        character.isspace()
+        or category(character) in ("Cc", "Pd")
+        or character in "−\"'`´‘’‚‛“”„‟«»‹›′″＂＇:：﹕•‣⁃◦∙·●○■□▪▫►▸◆◇\ufffd"
+    ):
+        return SPACE
+    return ord(character.lower()[0])
 
 
 def canonical(text: str) -> str:

@@ -16,17 +16,13 @@ def product(rows: Sequence[SparseRow], dense: Dense) -> list[list[float]]:
     return [[sum((value * dense[c][j] for c, value in row.items()), 0.0) for j in range(width)] for row in rows]
 
 
-def transposed_product(rows: Sequence[SparseRow], dense: Dense, columns: int) -> list[list[float]]:
-    """A' x D.
+def transposed(rows: Sequence[SparseRow], columns: int) -> list[dict[int, float]]:
+    """A', as sparse rows.
 
-    >>> transposed_product([{0: 2.0}, {0: 1.0, 1: 3.0}], [[1.0], [10.0]], 2)
-    [[12.0], [30.0]]
+    >>> transposed([{0: 2.0}, {0: 1.0, 1: 3.0}], 2)
+    [{0: 2.0, 1: 1.0}, {1: 3.0}]
     """
-    width = len(dense[0])
-    return [
-        [sum((row.get(c, 0.0) * values[j] for row, values in zip(rows, dense, strict=True)), 0.0) for j in range(width)]
-        for c in range(columns)
-    ]
+    return [{number: row[c] for number, row in enumerate(rows) if c in row} for c in range(columns)]
 
 
 def row_products(vector: SparseRow, rows: Sequence[SparseRow], wanted: Sequence[int]) -> list[float]:

@@ -7,12 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pagekin.kernels.page_output import HEADING, ITEM, LIST_END, PARAGRAPH
+from pagekin.model.arrays import Strings, word_of
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.reading import NO_TARGET, AnchorFlag
 from pagekin.pipeline import build
 from pagekin.store.store import Store
+from pagekin.store.write import words_of
 from reference.vocabulary import hash_text
 from store.builders import (
     Record,
@@ -392,3 +396,14 @@ def test_it_does_not_matter_in_how_many_pieces_pages_are_read_and_written(
     monkeypatch.setattr("pagekin.store.merge._PIECE", 10)
     monkeypatch.setattr("pagekin.pipeline._JOB_PAGES", 7)
     assert_same_store(build([source], tmp_path / "pieces.kin", processes=1).store, whole)
+
+
+# What depends on its neighbours in a text: a final sigma, what may stand before or after it, and marks that compose.
+LETTERS = st.sampled_from(
+    ["a", "B", "Σ", "σ", "É", "E", "\u0301", "\u0308", "İ", "ʼ", "·", "'", "한", "\u1100", "\u1161", "ẞ", "ǅ"]
+)
+
+
+@given(st.lists(st.text(LETTERS | st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=6)))
+def test_forms_become_words_as_if_each_were_alone(forms: list[str]) -> None:
+    assert list(words_of(Strings.of(forms))) == list(map(word_of, forms))

@@ -28,6 +28,7 @@ COMMANDS = [
     *(f"related default.kin {PAGE} --similarity {name}" for name in SIMILARITIES),
     *(f"related default.kin --text text.txt --similarity {name}" for name in SIMILARITIES),
     "related default.kin --html pages/birds/robin.html",
+    "export default.kin -o run.tsv",
     *(f"export default.kin -o run.tsv --similarity {name}" for name in SIMILARITIES),
     "duplicates default.kin",
     "duplicates default.kin --link-weight 0.3 --complete-link --whole-text",

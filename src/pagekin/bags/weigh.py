@@ -175,8 +175,8 @@ class Weighing:
 
     def _lengths(self, piece: SpilledPiece) -> Int64s:
         """The same for all nodes of a piece."""
-        row = np.repeat(np.arange(len(piece.lengths)), piece.lengths)
-        return np.bincount(row, piece.count * self._counting[piece.term], len(piece.lengths)).astype(np.int64)
+        counted = np.cumsum(piece.count * self._counting[piece.term], dtype=np.int64)
+        return np.diff(np.append(0, counted)[offsets_of(piece.lengths)])
 
     def weighted(self, numbered: tuple[slice, AnyPiece]) -> tuple[Bags, Int64s]:
         """The bags of a piece, heaviest terms first, and the lengths of its pages."""

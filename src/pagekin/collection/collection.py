@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from pagekin.learning.options import LearnOptions
     from pagekin.links.settings import ClusterOptions, GraphOptions
     from pagekin.model.arrays import Floats, Int64s
-    from pagekin.pipeline import Progress
+    from pagekin.model.progress import Progress
     from pagekin.search.duplicates import DuplicateGroups
 
 O = TypeVar("O")  # noqa: E741
@@ -491,6 +491,7 @@ class Collection(Tabular):
         """
         from pagekin.engines.local import WorkerPool, cpu_count
         from pagekin.evaluation.export import ExportReport, export_answers, export_format
+        from pagekin.evaluation.export_lines import LINE_FORMATS, export_lines
 
         kind = export_format(Path(output), format)
         defaults: dict[str, Any] = {} if options is not None else {"min_similarity": 0.0, "explain": False}
@@ -502,11 +503,15 @@ class Collection(Tabular):
             nodes = [indexed.find_node(_name(each)) for each in queries]
         named = indexed.catalog.names_by_node(nodes)
         pages = [PageLink(**named[node]) for node in nodes]
-        found = indexed.related_of_pages(nodes, chosen, WorkerPool(cpu_count()).map)
-        watched = progress([page.url for page in pages])
-        answers = ((page, answer) for page, answer, _ in zip(pages, found, watched, strict=True))
-        by_score = indexed.blend(chosen).single is not None
-        count = export_answers(Path(output), kind, answers, by_score=by_score, explained=chosen.explain)
+        mapper, watched = WorkerPool(cpu_count()).map, progress([page.url for page in pages])
+        rows = indexed.nearest_of_pages(nodes, chosen, mapper) if kind in LINE_FORMATS else None
+        if rows is not None:
+            count = export_lines(Path(output), LINE_FORMATS[kind], pages, rows, indexed.catalog.names_by_node, watched)
+        else:
+            found = indexed.related_of_pages(nodes, chosen, mapper)
+            answers = ((page, answer) for page, answer, _ in zip(pages, found, watched, strict=True))
+            by_score = indexed.blend(chosen).single is not None
+            count = export_answers(Path(output), kind, answers, by_score=by_score, explained=chosen.explain)
         return ExportReport(str(output), kind, len(nodes), count)
 
     def gaps(

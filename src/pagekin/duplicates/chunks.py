@@ -3,11 +3,12 @@
 The canonical form of a text is without case, punctuation and layout that should not distinguish two texts.
 """
 
-import unicodedata
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
-from itertools import pairwise
-from typing import NamedTuple, Self
+from itertools import chain, pairwise
+from typing import NamedTuple
+from unicodedata import category
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels import canonical as kernel
 from pagekin.kernels.canonical import AT_LINE_START, LINE, MOST_NUMBERING, NOTHING, SPACE
 from pagekin.kernels.chunks import WINDOW, blake2b_spans, chunk_elements, cut_chunks, mark_boundaries, rabin_tables
-from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of, spans, together
+from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of, together
 from pagekin.model.reading import Blocks, CheckedReading, Reading
 from pagekin.store.checks import unpack_rows
 from pagekin.store.columns import Mapper
@@ -24,6 +25,7 @@ from pagekin.store.columns import Mapper
 _TABLE_SIZE = 0x1E944  # no character from here on has a lower case
 _LINE_BREAKS = "\n\r\v\f\x85\u2028\u2029"
 _SPACES = "\"'`´‘’‚‛“”„‟«»‹›′″＂＇" + ":：﹕" + "•‣⁃◦∙·●○■□▪▫►▸◆◇" + "\ufffd"  # quotes, colons, bullets, undecodable
+_SPACING = frozenset(("Cc", "Pd"))  # categories: controls and dashes
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 BATCH_BYTES = 1 << 18  # of texts that are cut at once, so that they stay in the processor's cache
 _PADDING = bytes(WINDOW)  # before each text, for the first windows of the rolling fingerprint
@@ -34,16 +36,15 @@ _JOB_BYTES = 16 * BATCH_BYTES
 @cache
 def character_table() -> UInt32s:
     """The canonical form of every character below _TABLE_SIZE; others stay as they are."""
-    folded = np.arange(_TABLE_SIZE, dtype=np.uint32)
-    for point in range(_TABLE_SIZE):
-        character = chr(point)
-        folded[point] = ord(character.lower()[0])
-        if character in _LINE_BREAKS:
-            folded[point] = LINE
-        elif character.isspace() or unicodedata.category(character) in ("Cc", "Pd") or character == "−":
-            folded[point] = SPACE
-    folded[[ord(character) for character in _SPACES]] = SPACE
-    folded[[ord(character) for character in _INVISIBLE]] = NOTHING
+    every = np.arange(_TABLE_SIZE, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    # Of these characters, only "İ" has a lower case of two; all are converted at once, since that is much faster.
+    lower = every.replace("İ", "i").lower().encode("utf-32-le", "surrogatepass")
+    folded = np.frombuffer(lower, "<u4").astype(np.uint32)
+    others = re.findall(r"[^\w\s\ud800-\uf8ff]", every)
+    controls_and_dashes = [each for each, kind in zip(others, map(category, others), strict=True) if kind in _SPACING]
+    folded[list(map(ord, chain(re.findall(r"\s", every), controls_and_dashes, "−", _SPACES)))] = SPACE
+    folded[list(map(ord, _LINE_BREAKS))] = LINE
+    folded[list(map(ord, _INVISIBLE))] = NOTHING
     return folded
 
 
@@ -156,16 +157,11 @@ class EarlierChunks(NamedTuple):
     chunks: Chunks
     page: Int64s
 
-    @classmethod
-    def of(cls, chunks: Chunks, page: Int64s, blocks: tuple[Blocks, Blocks], ignored: tuple[Bytes, Bytes]) -> Self:
-        """Leave out pages whose ignored blocks have changed. Both pairs: of the earlier pages, and of the pages."""
-        equal = page.copy()
-        here = np.flatnonzero(page >= 0)
-        there, counts = page[here], blocks[1].lengths()[here]
-        before = ignored[0][spans(blocks[0].offsets[there], counts)]
-        changed = before != ignored[1][spans(blocks[1].offsets[here], counts)]
-        equal[np.repeat(here, counts)[changed]] = -1
-        return cls(chunks, equal)
+
+def ignored_digests(blocks: Blocks, ignored: Bytes, rows: range) -> UInt64s:
+    """For each page of a range, a digest of which of its blocks are ignored."""
+    offsets = np.array(blocks.offsets[rows.start : rows.stop + 1])
+    return blake2b_spans(ignored, offsets[:-1], offsets[1:])
 
 
 def chunks_of_pages(

@@ -10,7 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pagekin.duplicates import filters
-from pagekin.duplicates.chunks import EarlierChunks, character_table, chunk_ranges, chunks_of_range
+from pagekin.duplicates.chunks import (
+    EarlierChunks,
+    character_table,
+    chunk_ranges,
+    chunks_of_range,
+    ignored_digests,
+)
 from pagekin.duplicates.filters import MAX_CHUNKS, BloomFilters, Chunks, Overlap, bits_for
 from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels.shared_elements import near
@@ -22,6 +28,7 @@ from pagekin.store.pieces import write_pieces
 from pagekin.store.stage_files import Stages
 from pagekin.store.store import Store
 
+_IGNORED = "chunks.ignored"  # the column of digests
 _PAGES = 1 << 20  # whose chunks are counted at a time
 _BATCH_BYTES = 1 << 25  # of filters that are compared at once
 _NO_OVERLAP = Overlap(0.0, 0.0, 0.0, 0.0, 0.0, False, False, False)
@@ -127,15 +134,26 @@ def write_fingerprints(
 
 def _chunks(source: ChunkSource, rows: range) -> dict[str, Array]:
     reading = CheckedReading(source.store.reading)  # this process or the driver has checked it
-    return fingerprint_columns(
-        chunks_of_range(reading, source.ignored, source.settings, rows, source.earlier), source.settings
-    )
+    chunks = chunks_of_range(reading, source.ignored, source.settings, rows, source.earlier)
+    ignored = ignored_digests(reading.blocks, source.ignored, rows)
+    return fingerprint_columns(chunks, source.settings) | {_IGNORED: ignored}
 
 
 def fingerprint_columns(chunks: Chunks, settings: GroupSettings) -> dict[str, Array]:
     """The columns of some pages."""
     columns = {"offsets": chunks.offsets, "element": chunks.elements, "ends": chunks.ends}
     return {f"chunks.{name}": column for name, column in columns.items()} | {"filters": filters_of(chunks, settings)}
+
+
+def earlier_chunks(folder: Path, pages: int, row: Int64s, source: ChunkSource) -> EarlierChunks:
+    """The chunks in an index of `pages` other pages; `row` has, for each page, the one with the same text, or -1.
+
+    A page with other ignored blocks than before is not equal.
+    """
+    before = open_array(folder, _IGNORED, np.uint64, below=None)
+    check(len(before) == pages, folder / f"{_IGNORED}.npy", f"it holds {len(before):,} pages")
+    equal = before[row] == ignored_digests(source.store.reading.blocks, source.ignored, range(len(row)))
+    return EarlierChunks(open_fingerprints(folder, pages, source.settings).chunks, np.where(equal, row, -1))
 
 
 def facts_of(offsets: Int64s, settings: GroupSettings) -> dict[str, Any]:

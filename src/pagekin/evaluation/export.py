@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pagekin.errors import MisuseError, need
-from pagekin.evaluation.runs import RunLine, run_lines
+from pagekin.evaluation.export_lines import one_line
+from pagekin.evaluation.run_lines import RunLine, run_lines
 from pagekin.model.files import csv_line, write_lines, written_whole
 from pagekin.search.results import PageLink, RelatedPage
 
@@ -84,18 +85,14 @@ def _run(answers: Answers, scored: bool) -> Iterator[RunLine]:
 
 def _rows(answers: Answers, explained: bool) -> Iterator[ExportRow]:
     for query, related in answers:
-        title = _one_line(query.title)
+        title = one_line(query.title)
         for rank, each in enumerate(related, 1):
             score = None if each.score is None else round(each.score, 6)
-            why = _one_line("; ".join(each.why.reasons)) if explained else ""
+            why = one_line("; ".join(each.why.reasons)) if explained else ""
             yield ExportRow(query.url, rank, each.url, round(each.similarity, 6), score, title, _title(each.title), why)
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-_title = lru_cache(_TITLES)(_one_line)
+_title = lru_cache(_TITLES)(one_line)
 
 
 def _rounded(values: Sequence[Any]) -> list[Any]:

@@ -18,7 +18,7 @@ from pagekin.store.columns import open_array, open_part
 
 ValueType: TypeAlias = type[np.unsignedinteger[Any]]
 
-INDEX_VERSION = 10
+INDEX_VERSION = 11
 _POSTINGS_PER_BUCKET = 8  # at least, and less than twice as many
 _MAX_SHORT = 1 << 16
 _KEYS = 1 << 20  # computed at a time

@@ -13,7 +13,7 @@ INDEX_CUTS: dict[str, Cut] = {
     **ragged("bags", BAG_COLUMNS, "node"),
     **ragged("titles", ("word", "weight"), "node"),
     **ragged("chunks", ("element",), "page"),
-    **dict.fromkeys(("chunks.ends", "filters"), BY_PAGE),
+    **dict.fromkeys(("chunks.ends", "chunks.ignored", "filters"), BY_PAGE),
     **dict.fromkeys(("heads.term", "heads.weight", "signatures", "contents.length", "neighbours"), BY_NODE),
     **dict.fromkeys(("nodes.in_degree", "nodes.coupling_norm"), BY_NODE),
     **dict.fromkeys(("postings", "buckets", "anchors.counting", "titles.page"), EQUALLY),

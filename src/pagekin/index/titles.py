@@ -5,6 +5,8 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -30,9 +32,13 @@ def title_words(title: str) -> list[str]:
     >>> title_words("The ConcurrentHashMap, hash_map")
     ['the', 'concurrenthashmap', 'concurrent', 'hash', 'map', 'hash_map']
     """
-    names = _NAME.findall(title[:_MAX_LETTERS])
-    both = (word for name in names for word in (name, *_PART.findall(_CAMEL_CASE.sub(" ", name))))
-    return list(dict.fromkeys(word_of(word) for word in both if word.strip("_")))
+    return list(dict.fromkeys(chain.from_iterable(map(_words_of_name, _NAME.findall(title[:_MAX_LETTERS])))))
+
+
+@lru_cache(maxsize=1 << 12)  # titles of a collection have many names in common
+def _words_of_name(name: str) -> tuple[str, ...]:
+    """A name without "_" alone, and its parts."""
+    return tuple(word_of(each) for each in (name, *_PART.findall(_CAMEL_CASE.sub(" ", name))) if each.strip("_"))
 
 
 @dataclass(frozen=True)

@@ -38,9 +38,16 @@ SIGMA = np.array([[int(word, 16) for word in order] for order in _SIGMA.split()]
 
 def rabin_tables() -> tuple[UInt64s, UInt64s]:
     """What to add (xor) when a byte leaves the top of the fingerprint, and when it leaves the window."""
-    top = [remainder(byte << DEGREE) ^ (byte << DEGREE & 0xFFFFFFFFFFFFFFFF) for byte in range(256)]
-    old = [remainder(byte << 8 * WINDOW) for byte in range(256)]
-    return np.array(top, np.uint64), np.array(old, np.uint64)
+    top = _of_bytes([remainder(1 << bit + DEGREE) ^ (1 << bit + DEGREE & 0xFFFFFFFFFFFFFFFF) for bit in range(8)])
+    return top, _of_bytes([remainder(1 << bit + 8 * WINDOW) for bit in range(8)])
+
+
+def _of_bytes(of_bits: list[int]) -> UInt64s:
+    """The sums (xor) of the numbers of the bits of each byte: remainders are linear."""
+    sums = np.zeros(1, np.uint64)
+    for number in of_bits:
+        sums = np.concatenate([sums, sums ^ np.uint64(number)])
+    return sums
 
 
 def remainder(bits: int) -> int:

@@ -13,6 +13,7 @@ from pagekin.model.arrays import Bytes, Float32s, Floats, Int32s, Int64s, UInt32
 
 # How far a window reaches to either side of an anchor, in tokens: for each word of its width, and at most.
 TOKENS_PER_WORD, MOST_TOKENS = 64, 16_384
+_KEPT = 1 << 12  # terms of a page that are added at a time
 _MOST_BITS = 0x7FFFFFFF  # of a positive number of 32 bits
 
 
@@ -47,7 +48,7 @@ class TermSums(NamedTuple):
     """Sums by term for the bag that is being folded, side by side since they are used together; and its terms."""
 
     of_term: Floats  # rows of the columns below; all are zero, but for the terms of the bag
-    terms: Int64s
+    terms: Int64s  # with room for one more
 
 
 PRESENT, OCCURRENCES, CONTENT, AROUND = range(4)  # columns of `TermSums.of_term`
@@ -55,11 +56,10 @@ PRESENT, OCCURRENCES, CONTENT, AROUND = range(4)  # columns of `TermSums.of_term
 
 @inlined
 def add_term(term: int, of_term: Floats, terms: Int64s, count: int) -> int:
-    """Add `term` to the terms of the bag; their number."""
-    if of_term[term, PRESENT] == 0.0:
-        of_term[term, PRESENT] = 1.0
-        terms[count] = term
-        return count + 1
+    """Add `term` to the terms of the bag, without a branch; their number."""
+    terms[count] = term
+    count += of_term[term, PRESENT] == 0.0
+    of_term[term, PRESENT] = 1.0
     return count
 
 
@@ -70,22 +70,41 @@ def position_weight(place: int, lead: float) -> float:
 
 
 @inner
-def fold_contents(page: int, lead: float, texts: Texts, sums: TermSums, count: int) -> int:
-    """Add the words of a page outside excluded blocks; earlier words may count more."""
-    place, begin = 0, texts.token_offsets[page]
+def fold_contents(page: int, lead: float, texts: Texts, kept: Int32s, sums: TermSums, count: int) -> int:
+    """Add the words of a page outside excluded blocks; earlier words may count more.
+
+    Half of all words are stop words, in no order that a processor could predict: the others are collected in `kept`
+    without a branch, and added when it is full.
+    """
+    place, n, begin = 0, 0, texts.token_offsets[page]
     tokens = texts.token_offsets[page + 1] - begin
     terms, last_block = texts.terms[texts.language[page]], texts.block_offsets[page + 1]
     for block in range(texts.block_offsets[page], last_block):
         if texts.block_excluded[block]:
             continue
-        end = texts.block_token[block + 1] if block + 1 < last_block else tokens
-        for token in range(begin + texts.block_token[block], begin + end):
-            term = terms[texts.form[token]]
-            if term >= 0:
-                count = add_term(term, sums.of_term, sums.terms, count)
-                sums.of_term[term, OCCURRENCES] += 1
-                sums.of_term[term, CONTENT] += position_weight(place, lead)
-                place += 1
+        token = begin + texts.block_token[block]
+        end = begin + (texts.block_token[block + 1] if block + 1 < last_block else tokens)
+        while token < end:
+            stop = min(end, token + len(kept) - n)
+            for k in range(token, stop):
+                term = terms[texts.form[k]]
+                kept[n] = term
+                n += term >= 0
+            token = stop
+            if n == len(kept):
+                count = fold_kept(kept, n, place, lead, sums, count)
+                place, n = place + n, 0
+    return fold_kept(kept, n, place, lead, sums, count)
+
+
+@inner
+def fold_kept(kept: Int32s, n: int, place: int, lead: float, sums: TermSums, count: int) -> int:
+    """Add the first `n` terms of `kept`, which come after `place` others of their page."""
+    for k in range(n):
+        term = kept[k]
+        count = add_term(term, sums.of_term, sums.terms, count)
+        sums.of_term[term, OCCURRENCES] += 1
+        sums.of_term[term, CONTENT] += position_weight(place + k, lead)
     return count
 
 
@@ -100,7 +119,7 @@ def fold_forms(form: UInt32s, first: int, last: int, terms: Int32s, weight: floa
     return count
 
 
-@inner
+@inlined
 def fold_window(
     page: int, start: int, end: int, trailing: bool, plan: FoldPlan, texts: Texts, sums: TermSums, count: int
 ) -> int:
@@ -178,15 +197,16 @@ def fold_nodes(
     that of the bag of `first`.
     """
     n, bits = 0, 1
-    while (len(sums.terms) - 1) >> bits:
+    while (len(sums.of_term) - 1) >> bits:
         bits += 1
     found, spare, counts = sums.terms, np.empty(len(sums.terms), np.int64), np.empty(MOST_COUNTS, np.int64)
+    kept = np.empty(_KEPT, np.int32)
     for node in range(first, last):
         count = 0
         if node + 1 < len(citations.node_pages):
             for page in range(citations.node_pages[node], citations.node_pages[node + 1]):
                 if plan.content:
-                    count = fold_contents(page, plan.lead, texts, sums, count)
+                    count = fold_contents(page, plan.lead, texts, kept, sums, count)
                 if plan.anchors:  # a title has the weight of the words of an anchor (paper, 3.1)
                     begin, end = texts.title_offsets[page], texts.title_offsets[page + 1]
                     terms, weight = texts.terms[texts.language[page]], distance_weight(0, plan.by_distance)
@@ -279,4 +299,4 @@ def sort_by_weight(offsets: Int64s, term: UInt32s, weight: Float32s, content: UI
 
 
 def make_sums(terms: int) -> TermSums:
-    return TermSums(np.zeros((terms, 4)), np.empty(terms, np.int64))
+    return TermSums(np.zeros((terms, 4)), np.empty(terms + 1, np.int64))

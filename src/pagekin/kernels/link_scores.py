@@ -83,17 +83,17 @@ def proximity(node: int, half: float, links: LinkColumns, limits: LinkLimits, su
                     if apart > limits.words:
                         break
                     target = target_node(other, links)
+                    if target == node and wanted == counted:  # links beyond are closer to this one
+                        break
                     if target < 0 or target == node:
                         continue
-                    if sums.best[target] == 0.0:
-                        sums.nodes[near] = target
-                        near += 1
+                    sums.nodes[near] = target
+                    near += sums.best[target] == 0.0
                     sums.best[target] = max(sums.best[target], half / (half + apart))
         for k in range(found, near):
             target = sums.nodes[k]
-            if sums.total[target] == 0.0:
-                sums.nodes[found] = target
-                found += 1
+            sums.nodes[found] = target
+            found += sums.total[target] == 0.0
             sums.total[target] += sums.best[target]
             sums.best[target] = 0.0
     nodes = sums.nodes[:found].copy()
@@ -135,9 +135,8 @@ def coupling(node: int, links: LinkColumns, limits: LinkLimits, sums: LinkSums) 
             if anchor_of(link, links) >= 0:
                 citing = np.int64(links.node[links.page[link]])
                 if citing != last and citing != node:
-                    if sums.total[citing] == 0.0:
-                        sums.nodes[found] = citing
-                        found += 1
+                    sums.nodes[found] = citing
+                    found += sums.total[citing] == 0.0
                     sums.total[citing] += square
                 last = citing
     nodes = sums.nodes[:found].copy()

@@ -12,13 +12,14 @@ from pagekin.kernels.compile import kernel
 from pagekin.kernels.int8_products import cosines as cosines_of
 from pagekin.kernels.link_scores import LinkSums, coupling, link_shares, proximity
 from pagekin.kernels.query import minima as minima_of
-from pagekin.kernels.query import nth_smallest, weigh_products
+from pagekin.kernels.query import nth_smallest
 from pagekin.kernels.sparse_products import list_cosines as list_cosines_of
 from pagekin.kernels.sparse_products import row_products
 from pagekin.model.arrays import Bools, Float32s, Floats, Int64s, Integer, UInt32s, Unsigned
 from pagekin.model.link_columns import LinkColumns, LinkLimits
 
 PROXIMITY, COUPLING, LINK_SHARES = range(3)  # kinds of link scores
+_FEW = 64  # nodes that are chosen faster by insertion into an ordered list
 
 
 class PageRows(NamedTuple):
@@ -44,14 +45,6 @@ class SparseVectors(NamedTuple):
     value: Float32s
 
 
-class WordWorths(NamedTuple):
-    """What words are worth to pages: to page k, word[offsets[k]] to word[offsets[k + 1]]."""
-
-    offsets: Int64s
-    word: UInt32s
-    worth: Floats
-
-
 class ListedPages(NamedTuple):
     """Lists of pages: those of list k are page[offsets[k]] to page[offsets[k + 1]]."""
 
@@ -67,15 +60,6 @@ class QueryVectors(NamedTuple):
     own: Int64s
 
 
-class CountCurve(NamedTuple):
-    """How the weight of a word depends on its count and on the page; see `query.weigh_products`."""
-
-    rise: Floats
-    scale: Floats
-    base: Floats
-    slope: float
-
-
 @kernel
 def choose(node: Int64s, score: Floats, most: int, chosen: Int64s) -> int:
     """Write the nodes with the largest scores, in any order; of equal ones the first nodes. Return their number."""
@@ -84,6 +68,12 @@ def choose(node: Int64s, score: Floats, most: int, chosen: Int64s) -> int:
         for i in range(count):
             chosen[i] = node[i]
         return count
+    if most <= _FEW:
+        best, listed = np.empty(most, np.float64), 0
+        for i in range(count):
+            if listed < most or score[i] >= best[most - 1]:
+                listed = insert_best(node[i], score[i], chosen, best, listed)
+        return most
     last = nth_smallest(score.copy(), count - most)
     ties, equal, found = np.empty(count, np.int64), 0, 0
     for i in range(count):
@@ -312,38 +302,3 @@ def minima(pages: Int64s, bags: SparseVectors, rows: PageRows, dense: Float32s, 
         for i in range(first, last):
             if bags.column[i] < len(dense):
                 dense[bags.column[i]] = 0.0
-
-
-@kernel
-def weighted_products(
-    asked: WordWorths,
-    offsets: Int64s,
-    term: UInt32s,
-    count: UInt32s,
-    curve: CountCurve,
-    rows: PageRows,
-    dense: Floats,
-    result: Floats,
-) -> None:
-    """The sum over the words of each candidate of their weight there times their worth to row k of `asked`.
-
-    `dense` has an entry for every word and is zero before and after.
-    """
-    for k in range(len(asked.offsets) - 1):
-        begin, end = rows.offsets[k], rows.offsets[k + 1]
-        for i in range(asked.offsets[k], asked.offsets[k + 1]):
-            dense[asked.word[i]] = asked.worth[i]
-        weigh_products(
-            dense,
-            offsets,
-            term,
-            count,
-            rows.node[begin:end],
-            curve.rise,
-            curve.scale,
-            curve.base,
-            curve.slope,
-            result[begin:end],
-        )
-        for i in range(asked.offsets[k], asked.offsets[k + 1]):
-            dense[asked.word[i]] = 0.0

@@ -1,8 +1,7 @@
 """Products of a sparse matrix and a narrow dense matrix.
 
-The columns of the sparse matrix are divided into groups: the entries of row r in group g are offsets[r * groups + g] to
-offsets[r * groups + g + 1]. A group has columns of its own, so groups of a transposed product can be worked on at the
-same time. Every sum is added in the order of the entries, so the results do not depend on who works on what.
+The entries of row r of a sparse matrix are offsets[r] to offsets[r + 1], with their columns ascending. Every sum is
+added in the order of the entries, so the results do not depend on who works on what.
 """
 
 import numpy as np
@@ -15,33 +14,39 @@ _MASK = 255
 
 @kernel
 def multiply(
-    first: int,
-    last: int,
-    groups: int,
-    offsets: Int64s,
-    column: UInt32s,
-    value: Float32s,
-    dense: Float32s,
-    product: Float32s,
+    first: int, last: int, offsets: Int64s, column: UInt32s, value: Float32s, dense: Float32s, product: Float32s
 ) -> None:
     """Rows first to last of sparse x dense, added to `product`."""
     for row in range(first, last):
-        for k in range(offsets[row * groups], offsets[(row + 1) * groups]):
+        for k in range(offsets[row], offsets[row + 1]):
             weight, of_column = value[k], column[k]
             for j in range(dense.shape[1]):
                 product[row, j] += weight * dense[of_column, j]
 
 
 @kernel
-def multiply_transposed(
-    group: int, groups: int, offsets: Int64s, column: UInt32s, value: Float32s, dense: Float32s, product: Float32s
+def transpose(
+    first: int,
+    last: int,
+    offsets: Int64s,
+    column: UInt32s,
+    value: Float32s,
+    ends: Int64s,
+    rows: UInt32s,
+    values: Float32s,
 ) -> None:
-    """The rows of transposed sparse x dense for the columns of one group, added to `product`."""
-    for row in range(dense.shape[0]):
-        for k in range(offsets[row * groups + group], offsets[row * groups + group + 1]):
-            weight, of_column = value[k], column[k]
-            for j in range(dense.shape[1]):
-                product[of_column, j] += weight * dense[row, j]
+    """Write the entries of columns first to last in the order of columns: their rows, which ascend, and their values.
+
+    Those of column c begin at ends[c], which is where they end afterwards.
+    """
+    for row in range(len(offsets) - 1):
+        end = offsets[row + 1]
+        k = offsets[row] + np.searchsorted(column[offsets[row] : end], first)
+        while k < end and column[k] < last:
+            place = ends[column[k]]
+            rows[place], values[place] = row, value[k]
+            ends[column[k]] = place + 1
+            k += 1
 
 
 @kernel

@@ -11,7 +11,15 @@ import numpy as np
 from pagekin.bags.weigh import FoldedBags
 from pagekin.engines.spark import SparkPool
 from pagekin.latent.lists import Unordered, write_ordered
-from pagekin.latent.matrix import PageTerms, Piece, SparseRows, page_pieces, page_terms, rows_in_file
+from pagekin.latent.matrix import (
+    PageTerms,
+    Piece,
+    SparseRows,
+    page_pieces,
+    page_terms,
+    rows_in_file,
+    transposed_in_file,
+)
 from pagekin.latent.svd import right_singular_vectors
 from pagekin.latent.vectors import DIMENSIONS, TermVectors, quantised
 from pagekin.model.arrays import Array, Bools, Float32s
@@ -37,7 +45,7 @@ def write_latent(folder: Path, folded: FoldedBags, stages: Stages) -> None:
     pieces = stages.map("sampling", _sampled, (terms, sample), page_pieces(folded))
     unordered = Unordered(folder.absolute(), "latent")
     with rows_in_file(folder, (SparseRows(**piece) for piece in pieces)) as rows:
-        axes = _dimensions(terms, rows, folded.strategy.seed, stages.pool.map)
+        axes = _dimensions(folder, terms, rows, folded.strategy.seed, stages.pool.map)
         if len(rows) == terms.pages and not isinstance(stages.pool, SparkPool):
             append_pieces(folder, map(unordered.columns, map(quantised, rows.products(axes, stages.pool.map))))
         else:
@@ -60,10 +68,11 @@ def _sampled(sample: tuple[PageTerms, Bools], numbered: Piece) -> dict[str, Arra
     return vars(terms.rows(numbered, wanted))
 
 
-def _dimensions(terms: PageTerms, rows: SparseRows, seed: int, mapper: Mapper) -> Float32s:
+def _dimensions(folder: Path, terms: PageTerms, rows: SparseRows, seed: int, mapper: Mapper) -> Float32s:
     """The vector of each term that is a column of A, from some rows of A."""
     columns = len(terms.term)
     most = min(DIMENSIONS, terms.pages - 1, columns - 1)
     if terms.pages < _FEWEST_PAGES or most < 1:
         return np.zeros((columns, 0), np.float32)
-    return right_singular_vectors(rows, columns, most, seed, mapper)
+    with transposed_in_file(folder, rows, columns, mapper) as transposed:
+        return right_singular_vectors(rows, transposed, most, seed, mapper)

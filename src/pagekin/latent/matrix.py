@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
@@ -15,15 +16,16 @@ from typing import IO, Any
 import numpy as np
 
 from pagekin.bags.weigh import AnyPiece, FoldedBags
-from pagekin.kernels.sparse_products import multiply, multiply_transposed
+from pagekin.kernels.spans import count_values
+from pagekin.kernels.sparse_products import multiply, transpose
 from pagekin.latent.vectors import inverse_frequencies, term_weights
 from pagekin.model.arrays import Array, Bools, Float32s, Floats, Int64s, UInt32s, offsets_of
 from pagekin.store.columns import Mapper
 from pagekin.store.stage_files import Stages
 
 COLUMNS = 200_000  # terms at most
-_GROUPS = 8  # of columns, for as many workers
-_ROWS = 512  # multiplied in one job
+_JOBS = 16  # in which a matrix is multiplied or transposed
+_ROWS = 512  # multiplied in one job where the product comes in pieces
 _UNITS = 1 << 16  # of a squared weight; sums up to 2 ** 37 are exact
 _ABSENT = np.iinfo(np.uint32).max
 
@@ -47,12 +49,6 @@ class PageTerms:
         return columns
 
     @cached_property
-    def group(self) -> Int64s:
-        """The group of each column, ascending; groups have about the same number of entries."""
-        entries = np.cumsum(self.frequency[self.term])
-        return (entries - 1) * _GROUPS // entries[-1:]
-
-    @cached_property
     def _inverse_frequency(self) -> Floats:
         return inverse_frequencies(self.frequency, self.pages)
 
@@ -67,51 +63,45 @@ class PageTerms:
         column, row = self.column[piece.term[entry]], np.repeat(number, piece.lengths)[entry]
         used = (column != _ABSENT) & (row >= 0)
         entry, column, row = entry[used], column[used], row[used]
-        counts = np.bincount(row * _GROUPS + self.group[column], minlength=len(kept) * _GROUPS)
+        counts = np.bincount(row, minlength=len(kept))
         value = term_weights(piece.content[entry], self._inverse_frequency[piece.term[entry]])
         return SparseRows(offsets_of(counts), column, value.astype(np.float32))
 
 
 @dataclass(frozen=True)
 class SparseRows:
-    """Rows of A. The entries of row r in group g are offsets[r * groups + g] to offsets[r * groups + g + 1]."""
+    """Rows of A. The entries of row r are offsets[r] to offsets[r + 1], with their columns ascending."""
 
     offsets: Int64s
     column: UInt32s
     value: Float32s
 
     def __len__(self) -> int:
-        return (len(self.offsets) - 1) // _GROUPS
+        return len(self.offsets) - 1
 
     def times(self, dense: Float32s, mapper: Mapper = map) -> Float32s:
         """The product of these rows and a matrix with a row for each column."""
         product = np.zeros((len(self), dense.shape[1]), np.float32)
 
-        def work(first: int) -> None:
-            last = min(first + _ROWS, len(self))
-            multiply(first, last, _GROUPS, self.offsets, self.column, self.value, dense, product)
+        def work(rows: tuple[int, int]) -> None:
+            multiply(*rows, self.offsets, self.column, self.value, dense, product)
 
-        deque(mapper(work, range(0, len(self), _ROWS)), maxlen=0)
+        deque(mapper(work, self.ranges()), maxlen=0)
         return product
 
     def products(self, dense: Float32s, mapper: Mapper) -> Iterable[Float32s]:
         """The same product in pieces."""
 
         def work(first: int) -> Float32s:
-            rows = self.offsets[first * _GROUPS : (first + _ROWS) * _GROUPS + 1]
-            return SparseRows(rows, self.column, self.value).times(dense)
+            return SparseRows(self.offsets[first : first + _ROWS + 1], self.column, self.value).times(dense)
 
         return mapper(work, range(0, len(self), _ROWS))
 
-    def transposed_times(self, dense: Float32s, columns: int, mapper: Mapper = map) -> Float32s:
-        """The product of the transposed rows and a matrix with a row for each of them."""
-        product = np.zeros((columns, dense.shape[1]), np.float32)
-
-        def work(group: int) -> None:
-            multiply_transposed(group, _GROUPS, self.offsets, self.column, self.value, dense, product)
-
-        deque(mapper(work, range(_GROUPS)), maxlen=0)
-        return product
+    def ranges(self) -> Iterable[tuple[int, int]]:
+        """Ranges of rows that have about the same number of entries."""
+        wanted = self.offsets[0] + np.arange(_JOBS + 1) * (self.offsets[-1] - self.offsets[0]) // _JOBS
+        ends = np.searchsorted(self.offsets, wanted).tolist()
+        return pairwise([0, *ends[1:-1], len(self)])
 
 
 def page_terms(folded: FoldedBags, stages: Stages) -> PageTerms:
@@ -159,6 +149,33 @@ def rows_in_file(folder: Path, pieces: Iterable[SparseRows]) -> Iterator[SparseR
         yield SparseRows(
             offsets_of(np.concatenate(counts)), mapped_file(columns, np.uint32), mapped_file(values, np.float32)
         )
+
+
+@contextmanager
+def transposed_in_file(folder: Path, rows: SparseRows, columns: int, mapper: Mapper) -> Iterator[SparseRows]:
+    """The transposed of all rows, memory-mapped from files that exist as long as it is used."""
+    counts = np.zeros(columns, np.int64)
+    count_values(rows.column, np.zeros(1, np.int64), np.array([len(rows.column)]), counts)
+    with TemporaryFile(dir=folder) as numbers, TemporaryFile(dir=folder) as values:
+        made = SparseRows(
+            offsets_of(counts),
+            _room_in_file(numbers, len(rows.column), np.uint32),
+            _room_in_file(values, len(rows.column), np.float32),
+        )
+        ends = made.offsets[:-1].copy()
+
+        def work(some: tuple[int, int]) -> None:
+            transpose(*some, rows.offsets, rows.column, rows.value, ends, made.column, made.value)
+
+        deque(mapper(work, made.ranges()), maxlen=0)
+        yield made
+
+
+def _room_in_file(file: IO[bytes], count: int, kind: Any) -> Array:
+    """An array that is memory-mapped from an empty file."""
+    size = count * np.dtype(kind).itemsize
+    file.truncate(size)
+    return np.frombuffer(mmap.mmap(file.fileno(), size), kind) if size else np.empty(0, kind)
 
 
 def mapped_file(file: IO[bytes], kind: Any) -> Array:

@@ -20,7 +20,7 @@ _NULL = 1e-6  # squared singular values that count as 0, relative to the largest
 
 
 def dense_bytes(rows: int, columns: int, most: int) -> int:
-    """The memory that a decomposition takes at most, besides the matrix, which is memory-mapped.
+    """The memory that a decomposition takes at most, besides the matrix and its transposed, which are memory-mapped.
 
     These are the basis of the subspace, blocks of 16 vectors, and the vectors of the result.
     """
@@ -28,18 +28,20 @@ def dense_bytes(rows: int, columns: int, most: int) -> int:
     return 4 * (rows * (_SUBSPACE + max(most, blocks)) + columns * max(most, 2 * _BLOCK)) + 16 * _SUBSPACE**2
 
 
-def right_singular_vectors(rows: SparseRows, columns: int, most: int, seed: int, mapper: Mapper) -> Float32s:
+def right_singular_vectors(
+    rows: SparseRows, transposed: SparseRows, most: int, seed: int, mapper: Mapper = map
+) -> Float32s:
     """The right singular vectors of the largest singular values, a column each: `most` or as many as there are."""
-    basis, inner = _subspace(rows, columns, seed, mapper)
+    basis, inner = _subspace(rows, transposed, seed, mapper)
     values, vectors = eigen(inner)
     values, vectors = values[:most], vectors[:, :most]
     there = values > _NULL * values.max(initial=0.0)
     left = _times(basis, vectors[:, there] / np.sqrt(values[there]))
     del basis  # the largest matrix of all
-    return rows.transposed_times(left, columns, mapper)
+    return transposed.times(left, mapper)
 
 
-def _subspace(rows: SparseRows, columns: int, seed: int, mapper: Mapper) -> tuple[Float32s, Floats]:
+def _subspace(rows: SparseRows, transposed: SparseRows, seed: int, mapper: Mapper) -> tuple[Float32s, Floats]:
     """An orthonormal basis K of a subspace, and K' A A' K."""
     size = min(_SUBSPACE, len(rows))
     basis = np.zeros((len(rows), size), np.float32)
@@ -52,23 +54,21 @@ def _subspace(rows: SparseRows, columns: int, seed: int, mapper: Mapper) -> tupl
         block = block[:, : size - end]
         begin, end = end, end + block.shape[1]
         basis[:, begin:end] = block
-        product = rows.times(rows.transposed_times(block, columns, mapper), mapper)
-        inner[:end, begin:end] = _inner(basis[:, :end], product)
+        product = rows.times(transposed.times(block, mapper), mapper)
+        shares = inner[:end, begin:end] = _inner(basis[:, :end], product)
         if few:  # the subspace is the whole space
             block = np.eye(size, _BLOCK, -end, dtype=np.float32)
-        else:
-            block = _new_directions(basis[:, :end], product)
+        elif end < size:
+            block = _new_directions(basis[:, :end], product, shares)
     upper = np.triu(inner[:end, :end])
     return basis[:, :end], upper + np.triu(upper, 1).T
 
 
-def _new_directions(basis: Float32s, block: Float32s) -> Float32s:
-    """An orthonormal basis of what a block adds to a subspace; twice, against rounding errors."""
+def _new_directions(basis: Float32s, block: Float32s, shares: Floats) -> Float32s:
+    """An orthonormal basis of what a block adds to a subspace, given its products with the basis of that."""
     least = _LEAST * float(np.trace(_inner(block, block)))
-    for _ in range(2):
-        block = block - _times(basis, _inner(basis, block))
-        block, least = _orthonormal(block, least), 0.0
-    return block
+    block = _orthonormal(block - _times(basis, shares), least)
+    return _orthonormal(block - _times(basis, _inner(basis, block)), 0.0)  # again, against rounding errors
 
 
 def _orthonormal(block: Float32s, least: float) -> Float32s:

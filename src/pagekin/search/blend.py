@@ -139,9 +139,11 @@ class Blend:
 
     def scores_for(self, block: PageBlock, rows: PageRows) -> Floats:
         """The same as `scores` for the candidates of every page of a block; several evidences need a scaling."""
-        if self.single:
-            return self.single.scores_for(block, rows)
-        return self._row_sums(block, rows, {each.name: each.scores_for(block, rows) for each in self.active})
+        return self.scores_of(block, rows, {each.name: each.scores_for(block, rows) for each in self.active})
+
+    def scores_of(self, block: PageBlock, rows: PageRows, columns: Mapping[str, Floats]) -> Floats:
+        """The same from the scores of each evidence."""
+        return columns[self.single.name] if self.single else self._row_sums(block, rows, columns)
 
     def _completed(self, found: ScoredRows, few: Bools, block: PageBlock, limit: int) -> ScoredRows:
         """Rows in which pages with few candidates by the first evidences are asked for one by one."""

@@ -28,6 +28,7 @@ from pagekin.search.links import Cocitation, Coupling, LinkEvidence, OutLinks, P
 from pagekin.search.neighbours import Neighbours
 from pagekin.search.node_store import NodeStore
 from pagekin.search.options import AUTO, RelatedOptions
+from pagekin.search.page_block import at_least
 from pagekin.search.query import Bag, Query, TermCounts, query_of_nodes, signature_of
 from pagekin.search.results import RelatedPage, unexplained
 from pagekin.search.scorer import Scorer, ScorerPool
@@ -118,7 +119,7 @@ class IndexedStore(NodeStore):
         self, nodes: Sequence[int], options: RelatedOptions, mapper: Mapper = map
     ) -> Iterator[list[RelatedPage]]:
         """The same as `related` for each of some pages; they are found together unless filtered or explained."""
-        found = self._nearest_together(np.array(nodes, np.int64), options, mapper)
+        found = self.nearest_of_pages(nodes, options, mapper)
         if found is None:
             yield from (self._related_to_nodes([node], options) for node in nodes)
             return
@@ -130,17 +131,22 @@ class IndexedStore(NodeStore):
             names |= self.catalog.names_by_node(sorted(set(listed).difference(names)))
             pairs = list(zip(map(names.__getitem__, listed), rows.score.tolist(), strict=True))
             for begin, end in pairwise(rows.offsets.tolist()):
-                yield unexplained(
-                    (name["url"], name["title"], similarity)
-                    for name, similarity in pairs[begin:end]
-                    if similarity >= options.min_similarity
-                )
+                yield unexplained((name["url"], name["title"], similarity) for name, similarity in pairs[begin:end])
 
-    def _nearest_together(self, pages: Int64s, options: RelatedOptions, mapper: Mapper) -> Iterator[ScoredRows] | None:
-        """Rows of the nearest pages of some pages, block after block, looked up if they are kept.
+    def nearest_of_pages(
+        self, nodes: Sequence[int], options: RelatedOptions, mapper: Mapper = map
+    ) -> Iterator[ScoredRows] | None:
+        """Rows of the pages that `related` finds for some pages, with similarities, for many pages at a time.
 
         None if the pages must be asked for one by one.
         """
+        found = self._nearest_together(np.array(nodes, np.int64), options, mapper)
+        if found is None or options.min_similarity <= 0.0:
+            return found
+        return (at_least(options.min_similarity, rows) for rows in found)
+
+    def _nearest_together(self, pages: Int64s, options: RelatedOptions, mapper: Mapper) -> Iterator[ScoredRows] | None:
+        """The same, whatever the similarity; looked up if it is kept."""
         blend, kept = self.blend(options), self.kept_answers if options.has_default_ranking else None
         simple = options.is_unfiltered and not (options.explain or options.group_duplicates)
         simple = simple and weighted_text_of(blend) is None and int(pages.max(initial=0)) < len(self.nodes) - 1

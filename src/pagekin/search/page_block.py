@@ -64,6 +64,16 @@ def row_of(rows: PageRows | ScoredRows) -> Int64s:
     return np.repeat(np.arange(len(rows.offsets) - 1), np.diff(rows.offsets))
 
 
+def at_least(score: float, rows: ScoredRows) -> ScoredRows:
+    """The candidates with at least a score.
+
+    >>> at_least(0.5, ScoredRows(np.array([0, 1, 3]), np.array([7, 8, 9]), np.array([0.2, 0.9, 0.5])))
+    ScoredRows(offsets=array([0, 0, 2]), node=array([8, 9]), score=array([0.9, 0.5]))
+    """
+    enough = rows.score >= score
+    return ScoredRows(offsets_of(enough.astype(np.int64))[rows.offsets], rows.node[enough], rows.score[enough])
+
+
 def united_rows(found: Sequence[PageRows], block: PageBlock) -> PageRows:
     """The candidates that several evidences have found for the pages of a block, each once in its row, ascending."""
     both = distinct(np.concatenate([row_of(rows) << 32 | rows.node for rows in found]))

@@ -9,7 +9,7 @@ import numpy as np
 
 from pagekin.errors import MisuseError
 from pagekin.index.index import Index, keys_of, make_signatures, seeded, truncate
-from pagekin.kernels.page_rows import WordWorths
+from pagekin.kernels.weighted_rows import WordWorths
 from pagekin.model.arrays import Float32s, Floats, Int64s, UInt32s, Unsigned, offsets_of
 from pagekin.model.bags import Bags, Contents
 from pagekin.model.projection import Projection

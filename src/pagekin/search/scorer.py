@@ -7,9 +7,10 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from pagekin.index.index import Index
-from pagekin.kernels import page_rows
+from pagekin.kernels import page_rows, weighted_rows
 from pagekin.kernels import query as kernels
-from pagekin.kernels.page_rows import PageRows, WordWorths
+from pagekin.kernels.page_rows import PageRows
+from pagekin.kernels.weighted_rows import CountCurve, Numbers, WordCounts, WordWorths
 from pagekin.model.arrays import Floats, Int64s, Unsigned
 from pagekin.search.query import Bag, WeightedQuery, WeightTables
 
@@ -33,6 +34,9 @@ class Scorer:
         self._weighted: WeightedQuery | None = None
         self._counts = np.zeros(len(index.bags), np.int64)
         self._touched = np.empty(len(index.bags), np.int64)
+        self._numbers = Numbers(
+            np.zeros(index.words + 1, np.uint32), self._counts, np.zeros(index.words // 8 + 1, np.uint8)
+        )
         self._bags, self._heads = index.bags, index.heads
         self._postings = index.signatures, index.inverted.postings, index.inverted.buckets, index.inverted.shift
 
@@ -95,10 +99,12 @@ class Scorer:
 
     def weighted_products_of_rows(self, asked: WordWorths, rows: PageRows, tables: WeightTables) -> Floats:
         """For each candidate, the sum over its words of their weight there times their worth to its page."""
-        self._load_worth(None)
         bags, shared = self._bags, np.empty(len(rows.node))
-        curve = page_rows.CountCurve(tables.rise, tables.scale, tables.base, tables.slope)
-        page_rows.weighted_products(asked, bags.offsets, bags.term, bags.content, curve, rows, self.worth, shared)
+        counts, curve = (
+            WordCounts(bags.offsets, bags.term, bags.content),
+            CountCurve(tables.rise, tables.scale, tables.base, tables.slope),
+        )
+        weighted_rows.weighted_products(asked, counts, curve, rows, self._numbers, shared)
         return shared
 
     def products(self, nodes: Int64s) -> tuple[Floats, Floats]:

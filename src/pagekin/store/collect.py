@@ -232,7 +232,7 @@ class PageCollector:
         source = item.origin.source
         if source != self._source:  # most items come from the same file as the one before
             self._source = source
-            read_pages.sources.add(replace(item.origin, offset=0))
+            read_pages.sources.add(replace(item.origin, offset=0) if item.origin.offset else item.origin)
         if isinstance(item, Redirect):
             read_pages.redirects.append(item)
             return False

@@ -198,10 +198,14 @@ def _expect_number(value: Any, name: str) -> None:
     _expect(_is_number(value), f"{name}: {value!r}")
 
 
-def damaged_files(root: Path, manifest: Manifest) -> list[tuple[str, str]]:
-    """(file, problem) for every file that differs from its description in the manifest."""
+def damaged_files(
+    root: Path, manifest: Manifest, is_wanted: Callable[[str], bool] = lambda _: True
+) -> list[tuple[str, str]]:
+    """(file, problem) for every file, of those that are wanted, that differs from its description in the manifest."""
     damaged = []
     for name, facts in sorted(manifest.all_files().items()):
+        if not is_wanted(name):
+            continue
         path = root / name
         if not path.is_file():
             damaged.append((name, "is missing"))

@@ -15,7 +15,8 @@ from pagekin.kernels.vocabulary import add_strings, copy_table, new_table, sort_
 from pagekin.model.arrays import Array, Int64s, Strings, UInt32s, offsets_of
 from pagekin.model.reading import CheckedReading, Ragged
 
-_PIECE = 1 << 27  # bytes merged at a time
+_PIECE = 1 << 27  # bytes merged at a time, at most
+_PIECE_OF_READING = 1 << 18  # the same for each reading: it takes time to open many, and small pieces stay in the cache
 _RUN = 1 << 22  # bytes of consecutive rows that are not gathered
 _OBJECTS = 1 << 14  # values converted to Python objects at a time
 
@@ -91,7 +92,8 @@ def merge_part(
 ) -> Iterator[list[Array]]:
     """The columns of a ragged part in pieces of bounded size; `tables` renumber the values of a column by reading."""
     row_bytes = sum(np.dtype(kind).itemsize for kind in kinds.values())
-    for begin, last, most in _stretches(selection, offsets, _RUN // row_bytes, _PIECE // row_bytes):
+    piece = min(_PIECE, max(_RUN, _PIECE_OF_READING * len(selection.readings)))
+    for begin, last, most in _stretches(selection, offsets, _RUN // row_bytes, piece // row_bytes):
         while begin < last:
             # As many rows as fit, at least one.
             fitting = int(np.searchsorted(offsets, offsets[begin] + most, side="right")) - 1

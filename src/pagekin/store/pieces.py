@@ -5,6 +5,7 @@ driver then creates every column at its full length, and each job writes its row
 attempt writes the same bytes again; the driver reads none of them.
 """
 
+import math
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -35,7 +36,7 @@ class ColumnFiles(NamedTuple):
 
     @property
     def row_bytes(self) -> int:
-        return int(np.dtype(self.dtype).itemsize * np.prod(self.row, dtype=int))
+        return np.dtype(self.dtype).itemsize * math.prod(self.row)
 
     def paths(self, folder: Path) -> list[Path]:
         file = f"{self.name}.npy"

@@ -148,11 +148,17 @@ class Store:
 
     def verify(self) -> None:
         """Raise StoreError if a number in any file leads nowhere. Opening a store looks at its short files only."""
-        _ = self.checked_reading, self.checked_links, self.node_of_target, self.word_of_form
+        self.verify_reading()
+        _ = self.checked_links, self.node_of_target, self.word_of_form
         open_shards(self.folder, len(self))
+        self.catalog.verify(len(self), len(self.nodes) - 1, len(self.links))
+
+    def verify_reading(self) -> None:
+        """The same for what was read, which is all that a build of other pages reuses."""
+        _ = self.checked_reading
         check_urls(self.reading.pages.url, self.folder / "pages.url.data.npy")
         check_urls(self.reading.targets, self.folder / "targets.data.npy")
-        self.catalog.verify(len(self), len(self.nodes) - 1, len(self.links))
+        self.catalog.verify_dropped()
 
     def node_hosts(self) -> list[str]:
         return [row[0] for row in self.catalog.each("SELECT host FROM nodes ORDER BY node")]

@@ -5,15 +5,15 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import partial
-from itertools import chain, count, groupby, repeat
-from operator import attrgetter, itemgetter
+from itertools import chain, count, groupby, repeat, tee
+from operator import add, attrgetter, itemgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pagekin.kernels.graph import degrees, in_links
-from pagekin.model.arrays import Array, Bools, Bytes, Int64s, Strings, UInt32s, word_of
+from pagekin.model.arrays import Array, Bools, Bytes, Int64s, Strings, UInt32s, distinct, word_of
 from pagekin.model.capture import PageFlags, Rank, ReadingSettings, Skip
 from pagekin.model.reading import RAGGED_PARTS, AnchorFlag, Anchors, CheckedReading, Links, Pages, Sources
 from pagekin.store import merge
@@ -28,7 +28,7 @@ from pagekin.urls import host_of, page_id
 SourceKey = tuple[str, int, int]  # name, size and time of a file
 _LOWER = np.arange(256, dtype=np.uint8)
 _LOWER[ord("A") : ord("Z") + 1] += ord("a") - ord("A")
-_LAST_ASCII = 127
+_LAST_ASCII, _LINE = 127, ord("\n")
 _BLOCK = 1 << 20  # numbers
 STRING_USES = {"forms": {"tokens": "form", "titles": "form"}, "targets": {"anchors": "target"}}  # by part and column
 COUNTED = ("tokens", "anchors")
@@ -215,17 +215,26 @@ def write_vocabulary(folder: Path, forms: Strings, counts: Int64s) -> None:
 
 
 def words_of(forms: Strings) -> Strings:
-    """The word of each form. Forms in ASCII, the majority, are converted all at once.
+    """The word of each form. Forms in ASCII, the majority, are converted as bytes, the others as one text.
 
     >>> list(words_of(Strings.of(["Oak", "OÄK", "oak"])))
     ['oak', 'oäk', 'oak']
     """
     beyond = np.flatnonzero(forms.data > _LAST_ASCII)
-    others = np.unique(np.searchsorted(forms.offsets, beyond, side="right") - 1)
+    others = distinct(np.searchsorted(forms.offsets, beyond, side="right") - 1)
     which = np.arange(len(forms))
     which[others] = len(forms) + np.arange(len(others))
     lower = Strings(forms.offsets, _LOWER[forms.data])
-    return pick(join(lower, Strings.of(word_of(forms[k]) for k in others.tolist())), which)
+    return pick(join(lower, _words_of_lines(pick(forms, others))), which)
+
+
+def _words_of_lines(forms: Strings) -> Strings:
+    """The word of each form, converted as lines of one text: no form has a line break, and none affects a letter."""
+    lines = np.insert(forms.data, forms.offsets[1:], _LINE).tobytes().decode("utf-8", "replace")
+    data = np.frombuffer(word_of(lines).encode("utf-8", "replace"), np.uint8)
+    is_end = data == _LINE
+    ends = np.flatnonzero(is_end) - np.arange(len(forms))
+    return Strings(np.concatenate([np.zeros(1, np.int64), ends]), data[~is_end])
 
 
 def _write_part(
@@ -326,9 +335,9 @@ def _node_rows(written: WrittenColumns) -> Iterator[tuple[Any, ...]]:
     of_nodes = groupby(zip(_nodes_of_pages(offsets), _titles(written.pages), strict=True), key=itemgetter(0))
     named = chain((next(titles)[1] for _, titles in of_nodes), repeat(""))
     rows, counts = chain(objects_of(offsets[:-1]), repeat(None)), chain(lengths_in(offsets), repeat(0))
-    columns = zip(written.node_urls, named, rows, counts, written.degrees, strict=False)  # repeat() has no end
-    for node, (url, *facts, in_and_out) in enumerate(columns):
-        yield node, page_id(url), url, host_of(url), *facts, *in_and_out
+    urls, ids, hosts = tee(written.node_urls, 3)
+    columns = zip(count(), map(page_id, ids), urls, map(host_of, hosts), named, rows, counts, strict=False)
+    return map(add, columns, written.degrees)  # count() and repeat() have no end
 
 
 def _page_rows(written: WrittenColumns) -> Iterator[tuple[Any, ...]]:
