@@ -89,9 +89,7 @@ def write_store(
     """
     selection = Selection(read_pages.readings, *selected.places())
     progress("uniting vocabularies")
-    of_forms = partial(merge_strings, selection, "forms", STRING_USES["forms"], frequent_first=True)
-    of_targets = partial(merge_strings, selection, "targets", STRING_USES["targets"])
-    forms, targets = mapper(lambda merged: merged(), [of_forms, of_targets])
+    targets = merge_strings(selection, "targets", STRING_USES["targets"])
     progress("writing pages")
     read = captures_by_source(zip(read_pages.readings, read_pages.rows, strict=True))
     kept = captures_by_source((reading, rows) for reading, _, rows in selection.by_reading())
@@ -99,9 +97,8 @@ def write_store(
     pages = _pages(selection, partial(source_numbers, sources.numbers()))
     write_columns(folder, {"pages": pages, "sources": sources, "targets": targets.strings})
     offsets = selection.offsets({name: attrgetter(name) for name in RAGGED_PARTS})
-    tables = {"form": forms.tables, "target": targets.tables}
-    parts = {name: partial(_write_part, folder, name, selection, offsets[name], tables) for name in RAGGED_PARTS}
-    parts.pop("anchors")()
+    write_part = partial(_write_part, folder, selection, offsets)
+    write_part({"target": targets.tables}, "anchors")
     progress("sorting links")
     nodes = (_host_nodes if settings.chop_host else _page_nodes)(selected, pages.url, targets.strings)
     degrees = _write_links(folder, nodes, pages, settings)
@@ -111,7 +108,9 @@ def write_store(
     degrees_of_nodes = zip(*map(objects_of, degrees), strict=True)
     written = WrittenColumns(pages, sources, objects_of(nodes.urls), nodes.offsets, degrees_of_nodes, counted)
     chosen = ChosenFacts(len(selected.aliases), aliases, selected.skips, selected.older)
-    writing = [partial(write_vocabulary, folder, forms.strings, forms.counts), *parts.values()]
+    others = [name for name in RAGGED_PARTS if name != "anchors" and name not in STRING_USES["forms"]]
+    # The words take longest, and nothing else waits for them.
+    writing = [partial(_write_words, folder, selection, offsets), *(partial(write_part, {}, name) for name in others)]
     return finish_store(folder, read_pages, chosen, written, mapper, writing)
 
 
@@ -198,6 +197,14 @@ def merged_rows(
     return merged
 
 
+def _write_words(folder: Path, selection: Selection, offsets: Mapping[str, Int64s]) -> None:
+    """Unite the vocabularies, and write all columns of words."""
+    forms = merge_strings(selection, "forms", STRING_USES["forms"], frequent_first=True)
+    write_vocabulary(folder, forms.strings, forms.counts)
+    for name in STRING_USES["forms"]:
+        _write_part(folder, selection, offsets, {"form": forms.tables}, name)
+
+
 def write_vocabulary(folder: Path, forms: Strings, counts: Int64s) -> None:
     lexicon, words = merge.Lexicon(), words_of(forms)
     numbers = lexicon.enter(words, np.arange(len(words)))
@@ -231,13 +238,17 @@ def _words_of_lines(forms: Strings) -> Strings:
 
 
 def _write_part(
-    folder: Path, name: str, selection: Selection, offsets: Int64s, tables: dict[str, list[UInt32s]]
+    folder: Path,
+    selection: Selection,
+    offsets: Mapping[str, Int64s],
+    tables: Mapping[str, Sequence[UInt32s]],
+    name: str,
 ) -> None:
-    write_columns(folder, {f"{name}.offsets": offsets})
+    write_columns(folder, {f"{name}.offsets": offsets[name]})
     kinds = _kinds(name)
-    columns = {f"{name}.{column}": (kind, (int(offsets[-1]),)) for column, kind in kinds.items()}
+    columns = {f"{name}.{column}": (kind, (int(offsets[name][-1]),)) for column, kind in kinds.items()}
     with column_writer(folder, columns) as append:
-        for pieces in merge_part(selection, offsets, name, kinds, tables):
+        for pieces in merge_part(selection, offsets[name], name, kinds, tables):
             append(*pieces)
 
 
