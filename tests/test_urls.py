@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pagekin.urls import canonical_url, host_of, page_id, path_url, resolve_url, variant_key, variants
+from pagekin.urls import canonical_url, file_url, host_of, page_id, path_url, resolve_url, variant_key, variants
 
 # --- canonical_url -------------------------------------------------------------------------------
 
@@ -219,6 +219,15 @@ def test_plain_links_mean_what_the_standard_library_says(base: str, path: str, q
 
 
 # --- the rest ------------------------------------------------------------------------------------
+
+
+FILE_PARTS = [b"a", b".", b"/", b"-", b"~", b"B%", b"1", b"%41", b" ", b"\xc3"]
+FILES = st.lists(st.sampled_from(FILE_PARTS), max_size=8).map(b"".join)
+
+
+@given(st.sampled_from(["http://", "https://", "http://a.example/", "https://a.example/b/"]), FILES)
+def test_a_plain_path_makes_the_same_url_as_any_other(base: str, path: bytes) -> None:
+    assert file_url(base, path) == canonical_url(path_url(base, path))
 
 
 @given(st.binary(min_size=1, max_size=12).filter(lambda path: not {b"", b".", b".."} & set(path.split(b"/"))))

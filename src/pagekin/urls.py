@@ -16,6 +16,7 @@ import idna
 
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _PLAIN_HREF = re.compile(r"((?:\.\./)*)((?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/)*[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/?)(?:#.*)?")
+_PLAIN_FILE = re.compile(rb"(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/)*[A-Za-z0-9_~-][A-Za-z0-9_~.-]*")
 _PLAIN_URL = re.compile(
     r"(https?://[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,3})"
     r"(/(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/)*(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*)?)?(?:\?([^#\x00-\x20]*))?(?:#.*)?"
@@ -185,6 +186,17 @@ def path_url(base: str, path: bytes) -> str:
     'http://example.org/A%2528b%2529.htm'
     """
     return base + quote_from_bytes(path, safe="/~!$&'()*+,;=:@")
+
+
+def file_url(base: str, path: bytes) -> str | None:
+    """The canonical URL of the file `path` below `base`, which is canonical, or has no host ("http://").
+
+    >>> file_url("http://example.org/", b"a/b.html"), file_url("http://", b"Example.org/b.html")
+    ('http://example.org/a/b.html', 'http://example.org/b.html')
+    """
+    if len(base) > len("https://") and _PLAIN_FILE.fullmatch(path):  # most are
+        return base + path.decode("ascii")
+    return canonical_url(path_url(base, path))
 
 
 def host_of(url: str) -> str:

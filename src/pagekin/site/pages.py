@@ -15,7 +15,7 @@ from pagekin.site.markup import PageText, is_redirect, page_text, place_of_list,
 from pagekin.site.options import SiteOptions
 from pagekin.sources.advice import advice_on_folder
 from pagekin.sources.folders import FolderSource
-from pagekin.urls import canonical_url, path_url
+from pagekin.urls import file_url
 
 BASE = "http://site.localhost/"
 UNKNOWN = "unknown"
@@ -105,7 +105,7 @@ class SiteFolder(FolderSource):
     @cached_property
     def urls(self) -> dict[str, str]:
         """The path of each URL."""
-        found = {canonical_url(path_url(self.base, os.fsencode(each.path))): each.path for each in self.pages}
+        found = {file_url(self.base, os.fsencode(each.path)): each.path for each in self.pages}
         return {url: path for url, path in found.items() if url is not None}
 
     def facts(self) -> Iterator[tuple[str, int, int]]:

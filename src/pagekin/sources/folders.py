@@ -14,7 +14,7 @@ from typing import NamedTuple, Self
 from pagekin.model.capture import NOT_HTML, Capture, Origin, Skip, SourceItem
 from pagekin.model.files import HTML_SUFFIXES, MARKDOWN_SUFFIXES
 from pagekin.sources.notes import NoteNames, note_capture, note_tags
-from pagekin.urls import canonical_url, path_url
+from pagekin.urls import file_url
 
 MARKDOWN_BESIDE_HTML = "Markdown in a folder that has as much HTML"
 _NO_PAGES = frozenset((".git", ".hg", ".svn", ".obsidian", ".trash"))  # folders of programs
@@ -27,25 +27,22 @@ class _File(NamedTuple):
     size: int
     modified: int
     regular: bool
+    is_html: bool
 
     @classmethod
     def of(cls, path: str, status: os.stat_result) -> Self:
-        return cls(path, status.st_size, status.st_mtime_ns, stat.S_ISREG(status.st_mode))
-
-    @property
-    def is_html(self) -> bool:
-        return self.path.lower().endswith(HTML_SUFFIXES)
+        facts = (status.st_size, status.st_mtime_ns, stat.S_ISREG(status.st_mode))
+        return cls(path, *facts, path.lower().endswith(HTML_SUFFIXES))
 
     @property
     def is_note(self) -> bool:
         return self.path.lower().endswith(MARKDOWN_SUFFIXES)
 
-    def capture(self, source: str, url: str) -> Capture | Skip:
-        canonical = canonical_url(url)
-        if canonical is None:
+    def capture(self, source: str, url: str | None) -> Capture | Skip:
+        if url is None:
             return Skip(source, "no URL can be made of its path", source)
         origin = Origin(source, 0, self.size, self.modified)
-        return Capture(canonical, origin, captured=self.modified // 1_000_000_000, path=self.path)
+        return Capture(url, origin, captured=self.modified // 1_000_000_000, path=self.path)
 
 
 class FolderSource:
@@ -92,7 +89,7 @@ class FolderSource:
             elif not file.regular:
                 yield Skip(f"{self.name}/{shown}", "not a regular file", shown)
             else:
-                item = file.capture(f"{self.name}/{shown}", path_url(self.base, relative))
+                item = file.capture(f"{self.name}/{shown}", file_url(self.base, relative))
                 yield note_capture(item, shown, names) if file.is_note and isinstance(item, Capture) else item
         yield from names.items()
         for reason, paths in others.items():
@@ -125,7 +122,7 @@ class PageFile:
         yield self.base + self.name, self.size, self._file.modified
 
     def items(self, is_unchanged: Callable[[Origin], bool]) -> Iterator[SourceItem]:
-        item = self._file.capture(self.name, path_url(self.base, os.fsencode(self.name)))
+        item = self._file.capture(self.name, file_url(self.base, os.fsencode(self.name)))
         names = NoteNames(self.name)
         yield note_capture(item, self.name, names) if self._file.is_note and isinstance(item, Capture) else item
         yield from names.items()

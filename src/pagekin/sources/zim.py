@@ -26,10 +26,9 @@ from pagekin.model.capture import (
     SourceItem,
 )
 from pagekin.sources.single_file import FileSource, with_counted_skips
-from pagekin.urls import canonical_url, path_url
+from pagekin.urls import file_url
 
 ZIM_NAME = re.compile(r"\.zim(?:[a-z]{2})?\Z", re.I)
-_PLAIN_PATH = re.compile(r"(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/)*[A-Za-z0-9_~-][A-Za-z0-9_~.-]*")
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _HEADER = struct.Struct("<IHH16sIIQ")  # magic, version (2), uuid, entries, clusters, place of the pointers to entries
 _MAGIC = 72173914
@@ -113,9 +112,7 @@ class ZimSource(FileSource):
         return Capture(url, origin, body=body, title=title, language=language)
 
     def _url(self, path: str) -> str | None:
-        if _PLAIN_PATH.fullmatch(path):  # most are
-            return self.base + path
-        return canonical_url(path_url(self.base, path.encode("utf-8", "replace")))
+        return file_url(self.base, path.encode("utf-8", "replace"))
 
 
 def _clusters(path: Path, count: int) -> Int64s | None:
