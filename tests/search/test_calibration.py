@@ -26,8 +26,10 @@ def calibrated_by_definition(store: IndexedStore) -> tuple[dict[str, float], flo
     found = evidences(store, RelatedOptions(), weights)
     queries = [query_of_nodes(store.index, [node]) for node in range(pages)]
     best: dict[str, list[float]] = {name: [] for name in weights}
+    narrow = any(each.complete for each in found)
+    finding = [each for each in found if not (narrow and each.costly)]
     for query in queries:
-        near = np.array(sorted({node for each in found for node in each.candidates(query, 30).tolist()}), np.int64)
+        near = np.array(sorted({node for each in finding for node in each.candidates(query, 30).tolist()}), np.int64)
         for each in found:
             scores = sorted(each.scores(query, near).tolist(), reverse=True)[:10]
             best[each.name] += [] if each.absolute else [score for score in scores if score != 0.0]

@@ -19,7 +19,7 @@ import numpy as np
 
 from pagekin.kernels.page_rows import PageRows, ScoredRows, best_of_rows, ordered_best
 from pagekin.model.arrays import Bools, Floats, Int64s, distinct
-from pagekin.search.evidence import Evidence, largest, ranked
+from pagekin.search.evidence import Evidence, finders, largest, ranked
 from pagekin.search.page_block import PageBlock, row_of, scored_rows, united_rows
 from pagekin.search.query import Query
 from pagekin.search.results import Contribution
@@ -77,9 +77,8 @@ class Blend:
         self.active = [each for each in evidences if weights[each.name] > 0.0]
         self.single = self.active[0] if len(self.active) == 1 else None
         self.scaling = None if self.single else scaling
-        narrow = self.scaling is not None and any(each.complete for each in self.active)
         self._last: tuple[Query, Int64s, dict[str, Floats]] | None = None  # what `nearest` scored
-        self._first = [each for each in self.active if not (narrow and each.costly)]
+        self._first = finders(self.active) if self.scaling is not None else self.active
 
     def nearest(self, query: Query, limit: int) -> list[tuple[float, int]]:
         """The most similar nodes with their similarities, the best first; equally similar ones in order of nodes.

@@ -16,7 +16,7 @@ from pagekin.kernels.page_rows import PageRows, ordered_best
 from pagekin.model.arrays import Bools, Floats, Int64s, offsets_of
 from pagekin.model.strategy import NEIGHBOURS
 from pagekin.search.blend import Blend, Scaling
-from pagekin.search.evidence import evidences
+from pagekin.search.evidence import evidences, finders
 from pagekin.search.node_store import NodeStore
 from pagekin.search.options import RelatedOptions
 from pagekin.search.page_block import PageBlock, page_rows, row_of, united_rows
@@ -49,11 +49,11 @@ class _Measured(NamedTuple):
 def calibrate(store: NodeStore, mapper: Mapper = map) -> dict[str, Any]:
     """The scale of each evidence and the level of chance, for the manifest.
 
-    A scale is the mean of the ten best scores of sampled pages, those that are not 0. It is 1 for an evidence without
-    scores, and for one whose scores mean the same everywhere. The level of chance is the median of the scores of random
-    pairs, plus three times the distance from there to their 90th percentile: nearly all of them are below, though a
-    tenth of all pairs of pages may be related. In a small collection more are, so the level is lowered there, to 0 at
-    30 pages. A single evidence needs none of this.
+    A scale is the mean of the ten best scores of sampled pages among what a search compares, without scores of 0. It is
+    1 for an evidence without scores, and for one whose scores mean the same everywhere. The level of chance is the
+    median of the scores of random pairs, plus three times the distance from there to their 90th percentile: nearly all
+    of them are below, though a tenth of all pairs of pages may be related. In a small collection more are, so the level
+    is lowered there, to 0 at 30 pages. A single evidence needs none of this.
     """
     strategy = store.index.strategy
     weights = strategy.weights_of_evidences()
@@ -93,13 +93,13 @@ def _block(finder: NodeStore, index: Index, nodes: Int64s) -> PageBlock:
 
 
 def _measure(store: NodeStore, weights: Mapping[str, float], sampled: _Sampled) -> _Measured:
-    """The best scores of each evidence among what all of them find, and the scores of the pages that were drawn."""
+    """The best scores of each evidence among what a search finds, and the scores of the pages that were drawn."""
     finder = store.on_disk  # an index in memory has no signatures
     found = evidences(store, RelatedOptions(), weights)
     finding = found if finder is store else evidences(finder, RelatedOptions(), weights)
     block = _block(finder, store.index, sampled.node)
     asking = block if finder is store else _block(finder, finder.index, sampled.node)
-    near = united_rows([each.candidates_for(asking, _NEAR) for each in finding], asking)
+    near = united_rows([each.candidates_for(asking, _NEAR) for each in finders(finding)], asking)
     rows, is_near = _joined(near, sampled.drawn)
     scores = {each.name: each.scores_for(block, rows) for each in found}
     of_near = {each.name: scores[each.name][is_near] for each in found if not each.absolute}

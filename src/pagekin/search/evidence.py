@@ -9,7 +9,7 @@ and counts in answers and evaluations wherever the weights of a blend name it.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import Any
 
@@ -103,6 +103,12 @@ class Evidence(ABC):
     def pair_scores(self, nodes: Int64s, query_of: Callable[[int], Query]) -> PairScores:
         """The scores of all pairs of nodes; -1 is a page that this collection does not have."""
         return _OneByOne(self, nodes, query_of)
+
+
+def finders(evidences: Sequence[Evidence]) -> list[Evidence]:
+    """The evidences that find candidates: costly ones do not if another finds some for every page."""
+    narrow = any(each.complete for each in evidences)
+    return [each for each in evidences if not (narrow and each.costly)]
 
 
 def ranked(query: Query, n: int, nodes: Int64s, scores: Floats, similar: Floats) -> list[tuple[float, int]]:
