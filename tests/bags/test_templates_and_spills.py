@@ -15,7 +15,7 @@ from pagekin.bags.weigh import Spill, SpilledPiece
 from pagekin.model.arrays import offsets_of
 
 # For each page its host and the hashes of its blocks.
-PAGES = st.lists(st.tuples(st.integers(0, 2), st.lists(st.sampled_from([1, 2, 2**63]), max_size=5)), max_size=16)
+PAGES = st.lists(st.tuples(st.integers(0, 2), st.lists(st.sampled_from([1, 2, 65537, 2**63]), max_size=5)), max_size=16)
 
 
 @settings(deadline=None)

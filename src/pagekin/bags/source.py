@@ -19,6 +19,7 @@ from pagekin.urls import host_of
 
 _TOKEN_BITS = 32
 _MIN_PAGES = 4  # that share a template
+_BUCKETS = 1 << 16  # by which hashes are counted; their counts stay in the cache
 _AT_ONCE = 1 << 20  # links, anchors or blocks
 
 
@@ -129,7 +130,6 @@ def _templates(reading: CheckedReading, share: float) -> Bytes:
         begin, end = bounds[first], bounds[last]
         some = slice(blocks.offsets[begin], blocks.offsets[end])
         offsets = blocks.offsets[begin : end + 1] - blocks.offsets[begin]
-        offsets.flags.writeable = False  # as in a store, for which the kernel is compiled
         found[some] = template_blocks(hosts[begin:end] - hosts[begin], offsets, blocks.hash[some], share)
     return found
 
@@ -139,16 +139,25 @@ def template_blocks(hosts: Int64s, offsets: Int64s, hashes: UInt64s, share: floa
 
     `hosts` gives the host of every page, `offsets` and `hashes` the blocks of every page.
     """
+    found, sizes = np.zeros(len(hashes), np.uint8), np.bincount(hosts)
     if len(hashes) == 0:
-        return np.zeros(0, np.uint8)
-    values, number = np.unique(hashes, return_inverse=True)
+        return found
+    # Most hashes are rare, and are left out by counts of their last bits, which take less time than sorting them.
+    bucket = (hashes & np.uint64(_BUCKETS - 1)).astype(np.int64)
+    counts = np.bincount(bucket, minlength=_BUCKETS)
+    possible = np.flatnonzero(((counts >= _MIN_PAGES) & (counts > share * sizes[sizes > 0].min()))[bucket])
+    if len(possible) == 0:
+        return found
+    offsets = np.searchsorted(possible, offsets)
+    offsets.flags.writeable = False  # as in a store, for which the kernel is compiled
+    values, number = np.unique(hashes[possible], return_inverse=True)
     keys = np.arange(len(values))
     if hosts.any():  # the same text on two hosts is two blocks
         of_block = np.repeat(hosts, np.diff(offsets)) * len(values) + number
         keys, number = np.unique(of_block, return_inverse=True)
     pages = count_rows(offsets, number.astype(np.uint32), len(keys))
-    template = (pages >= _MIN_PAGES) & (pages > share * np.bincount(hosts)[keys // len(values)])
-    return template[number].astype(np.uint8)
+    found[possible] = ((pages >= _MIN_PAGES) & (pages > share * sizes[keys // len(values)]))[number]
+    return found
 
 
 def host_numbers(*columns: Iterable[str]) -> list[Int64s]:
