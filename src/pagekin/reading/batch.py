@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import zstandard
 
 from pagekin.kernels import html as scan
 from pagekin.kernels import page_output as po
@@ -16,6 +15,7 @@ from pagekin.kernels.words import Words, split_words
 from pagekin.model import reading as columns
 from pagekin.model.arrays import Bools, Bytes, Int64s, Strings, UInt32s, together
 from pagekin.model.capture import Capture, PageFlags, ReadingSettings, Skip
+from pagekin.model.zstd import compress_all
 from pagekin.reading.bodies import Body, load_body
 from pagekin.reading.markup import classes, markup
 from pagekin.urls import resolve_url
@@ -74,19 +74,9 @@ def _scan(bodies: list[Body], settings: ReadingSettings) -> tuple[po.PageOutput,
 
 
 def _compressed(pieces: Strings) -> columns.Blobs:
-    """Each piece is compressed separately, so that a single page can be read.
-
-    All of them by one call: between calls, a thread waits until the Python code of another one pauses.
-    """
-    compressor = zstandard.ZstdCompressor(level=_COMPRESSION)
-    if len(pieces.data):
-        places = np.column_stack([pieces.offsets[:-1], np.diff(pieces.offsets)])
-        segments = zstandard.BufferWithSegments(pieces.data.data, places.data)
-        packed = compressor.multi_compress_to_buffer(segments, threads=1)
-        blobs = Strings.of(packed[k].tobytes() for k in range(len(packed)))
-    else:  # which is refused
-        blobs = Strings.of([compressor.compress(b"")] * len(pieces))
-    return columns.Blobs(blobs.offsets, blobs.data)
+    """Each piece is compressed separately, so that a single page can be read."""
+    packed = compress_all(pieces, _COMPRESSION)
+    return columns.Blobs(packed.offsets, packed.data)
 
 
 class _Facts:

@@ -17,6 +17,7 @@ import zstandard
 from pagekin.errors import StoreError
 from pagekin.model.arrays import Array, Int64s, Numbers, Strings
 from pagekin.model.reading import Blobs, CheckedLinks, CheckedReading, IndexOf, Links, PlaceIn, Reading, Width
+from pagekin.model.zstd import decompress_all
 
 _BLOCK = 1 << 20  # numbers that are compared at a time
 _LARGEST_TEXT = 1 << 32  # bytes; places in a text are numbers of 32 bits
@@ -132,17 +133,11 @@ def unpack(packed: memoryview, most: int, where: str) -> bytes:
 def unpack_rows(blobs: Blobs, rows: range, sizes: Int64s, where: str) -> bytes:
     """Decompress the strings of consecutive rows, which have these sizes, by one call; joined."""
     offsets = blobs.offsets[rows.start : rows.stop + 1]
-    filled = np.flatnonzero(sizes)
-    if not len(filled):
-        return b""
-    places = np.column_stack([offsets[:-1] - offsets[0], np.diff(offsets)])[filled]
-    segments = zstandard.BufferWithSegments(blobs.data[offsets[0] : offsets[-1]].data, places.data)
-    expected = sizes[filled].astype(np.int64)
+    packed = Strings(offsets - offsets[0], blobs.data[offsets[0] : offsets[-1]])
     try:
-        unpacked = zstandard.ZstdDecompressor().multi_decompress_to_buffer(segments, expected.data, threads=1)
+        return decompress_all(packed, sizes)
     except zstandard.ZstdError as error:
         raise StoreError(f"{where} is damaged ({error}); build the store again") from error
-    return b"".join(unpacked[k].tobytes() for k in range(len(unpacked)))
 
 
 def check_urls(urls: Strings, path: Path | str) -> None:
