@@ -35,8 +35,9 @@ from selectolax.lexbor import LexborHTMLParser
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, peak_megabytes, show, timed, watched_memory
 from pagekin.model.files import HTML_SUFFIXES
+from pagekin.model.progress import Progress
 from pagekin.model.strategy import PRESETS, Strategy
-from pagekin.pipeline import Progress, build
+from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.columns import checksum
 

@@ -35,6 +35,7 @@ from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin import pipeline
 from pagekin.cli.main import cli
 from pagekin.errors import MisuseError
+from pagekin.model.progress import Progress
 from pagekin.model.strategy import Strategy
 from pagekin.model.weighting import load_weights
 from pagekin.search.indexed_store import IndexedStore
@@ -149,7 +150,7 @@ def scenes(home: Path) -> list[Scene]:
         def run(output: Path, processes: int, report: Report) -> None:
             told: list[str] = []
 
-            def note(progress: pipeline.Progress) -> None:
+            def note(progress: Progress) -> None:
                 if told[-1:] != [progress.stage]:
                     told.append(progress.stage)
                     report(progress.stage)

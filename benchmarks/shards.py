@@ -19,7 +19,8 @@ import numpy as np
 from benchmarks import generated
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, number, show
 from benchmarks.querying import ask, in_turns
-from pagekin.pipeline import DIVIDING, Progress, build
+from pagekin.model.progress import Progress
+from pagekin.pipeline import DIVIDING, build
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.serving.generations import open_generation
 

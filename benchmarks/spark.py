@@ -33,7 +33,8 @@ import pyspark
 from benchmarks import generated
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, number, show
 from pagekin import sample_web
-from pagekin.pipeline import Progress, build
+from pagekin.model.progress import Progress
+from pagekin.pipeline import build
 
 PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
 SIZES = (2_000, 4_000) if QUICK else (50_000, 100_000, 200_000)

@@ -18,7 +18,8 @@ from pagekin.evaluation.labelled import BY_PATH
 from pagekin.evaluation.sweep import sweep
 from pagekin.evaluation.sweep_plan import SweepPlan, plan_of
 from pagekin.evaluation.sweep_report import report
-from pagekin.pipeline import Progress, build
+from pagekin.model.progress import Progress
+from pagekin.pipeline import build
 
 GRID = {
     "window_width": [0, 4, 8, 16, 32],

@@ -21,8 +21,9 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.engines.local import WorkerPool
 from pagekin.errors import MisuseError, SourceError, StoreError
 from pagekin.model.capture import ReadingSettings
+from pagekin.model.progress import Progress
 from pagekin.model.strategy import PRESETS, Strategy
-from pagekin.pipeline import Progress, build
+from pagekin.pipeline import build
 from pagekin.store.store import Store
 from robustness.forking import in_a_fork
 from store.builders import (

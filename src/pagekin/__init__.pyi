@@ -71,8 +71,8 @@ from pagekin.links.settings import GraphOptions as GraphOptions
 from pagekin.links.settings import LinkOptions as LinkOptions
 from pagekin.model.capture import ReadingSettings as ReadingSettings
 from pagekin.model.jsons import to_json as to_json
+from pagekin.model.progress import Progress as Progress
 from pagekin.model.strategy import Strategy as Strategy
-from pagekin.pipeline import Progress as Progress
 from pagekin.search.duplicates import DuplicateGroups as DuplicateGroups
 from pagekin.search.options import RelatedOptions as RelatedOptions
 from pagekin.search.results import Contribution as Contribution

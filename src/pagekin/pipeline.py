@@ -49,6 +49,7 @@ from pagekin.latent.given import VectorFile, open_vector_file, write_given_vecto
 from pagekin.links.statistics import write_link_statistics
 from pagekin.model.arrays import Bytes, Int64s
 from pagekin.model.capture import MiB, ReadingSettings
+from pagekin.model.progress import Progress
 from pagekin.model.reading import CheckedReading
 from pagekin.model.strategy import NEIGHBOURS, PRESETS, Strategy
 from pagekin.search.all_pages import write_answers
@@ -94,15 +95,6 @@ _COLLECTING = 1536 * MiB  # this process, for a million pages
 _READING = 384 * MiB  # each reading process
 LEAST_MEMORY = _COLLECTING + _READING
 MEMORY = 4096 * MiB
-
-
-@dataclass(frozen=True)
-class Progress:
-    """The stage of a build; `done` and `total` are bytes of the sources."""
-
-    stage: str
-    done: int = 0
-    total: int = 0
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from pagekin.evaluation.evaluate import comparable_measures
 from pagekin.evaluation.judge import judge
 from pagekin.evaluation.labels import LeftOut
 from pagekin.evaluation.measures import NDCG, PRECISION, ratios
-from pagekin.evaluation.runs import RunSystem, qrel_lines, qrels_of, rankings_of, read_run, run_lines, untie
+from pagekin.evaluation.run_lines import run_lines
+from pagekin.evaluation.runs import RunSystem, qrel_lines, qrels_of, rankings_of, read_run, untie
 
 LABELS = ["a/b/c", "a/b/c", "a/b/d", "a/e/f", "g/h/i", "g/h/i"]
 NUMBERS = {f"p{page}": page for page in range(len(LABELS))}

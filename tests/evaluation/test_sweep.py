@@ -21,8 +21,8 @@ from pagekin.evaluation.sweep import ResultStore, SweepResult, csv_lines, flat_c
 from pagekin.evaluation.sweep_plan import SweepPlan, plan_of
 from pagekin.evaluation.sweep_report import report
 from pagekin.model.jsons import to_json
+from pagekin.model.progress import Progress
 from pagekin.model.strategy import PRESETS
-from pagekin.pipeline import Progress
 from pagekin.search.indexed_store import IndexedStore
 
 FIGURE = {"title": "Windows", "strategies": {"none": {"window_width": 0}, "default": {}, "paper": {"preset": "paper"}}}

@@ -18,8 +18,8 @@ from pagekin.evaluation.labels import LeftOut
 from pagekin.evaluation.options import EvaluationOptions, RelatedEvaluationOptions, TuneOptions
 from pagekin.evaluation.related_pairs import related_pairs
 from pagekin.evaluation.tune import Candidates, JudgedByPairs, TuneReport, fit, tune
+from pagekin.model.progress import Progress
 from pagekin.model.strategy import Strategy, parse_blend, strategy_named
-from pagekin.pipeline import Progress
 from pagekin.search.evidence import ALL_PAGES, SHORT_PAGES
 from pagekin.search.indexed_store import IndexedStore
 

@@ -14,7 +14,8 @@ from ir_measures import AP as THEIR_AP
 from ir_measures import P, Rprec
 
 from learning.builders import topical, whole
-from pagekin.evaluation.runs import qrel_lines, run_lines, untie
+from pagekin.evaluation.run_lines import run_lines
+from pagekin.evaluation.runs import qrel_lines, untie
 from pagekin.learning.corpus import split
 from pagekin.learning.ranking import (
     AP,

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from pagekin.errors import StoreError
-from pagekin.pipeline import Progress, build
+from pagekin.model.progress import Progress
+from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 from robustness.conftest import TwoStores
 from robustness.test_failing_disk import answers

@@ -12,7 +12,8 @@ import pytest
 
 from pagekin.errors import StoreError
 from pagekin.model.capture import Capture, Origin, ReadingSettings, Skip, SkipKind
-from pagekin.pipeline import Progress, build
+from pagekin.model.progress import Progress
+from pagekin.pipeline import build
 from pagekin.reading.batch import read_captures
 from pagekin.store.collect import Readings, Spool, load_batch, write_batch
 from store.builders import Row, assert_same_store, assert_sound, generated, letters, page, write_jsonl

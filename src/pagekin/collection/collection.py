@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from pagekin.learning.options import LearnOptions
     from pagekin.links.settings import ClusterOptions, GraphOptions
     from pagekin.model.arrays import Floats, Int64s
-    from pagekin.pipeline import Progress
+    from pagekin.model.progress import Progress
     from pagekin.search.duplicates import DuplicateGroups
 
 O = TypeVar("O")  # noqa: E741

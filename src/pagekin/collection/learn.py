@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pagekin.errors import FailureError, need
-from pagekin.evaluation.runs import qrel_lines, run_lines, untie
+from pagekin.evaluation.run_lines import run_lines
+from pagekin.evaluation.runs import qrel_lines, untie
 from pagekin.learning.learn import LearnResult, draw_training, draw_weights
 from pagekin.learning.learn import learn as learn_weights
 from pagekin.learning.options import LearnOptions, Log

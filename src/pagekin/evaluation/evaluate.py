@@ -32,11 +32,12 @@ from pagekin.evaluation.measures import (
 )
 from pagekin.evaluation.options import EvaluationOptions
 from pagekin.evaluation.population import Population
-from pagekin.evaluation.runs import qrel_lines, qrels_of, rankings_of, run_lines, untie
+from pagekin.evaluation.run_lines import run_lines
+from pagekin.evaluation.runs import qrel_lines, qrels_of, rankings_of, untie
 from pagekin.model.arrays import Int64s
 from pagekin.model.files import write_lines
 from pagekin.model.jsons import json_field
-from pagekin.pipeline import Progress
+from pagekin.model.progress import Progress
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.store import report_damage
 

@@ -35,13 +35,14 @@ from pagekin.evaluation.related_pairs import (
     read_pairs,
     related_pairs,
 )
-from pagekin.evaluation.runs import qrel_lines, rankings_of, read_lines, run_lines, untie
+from pagekin.evaluation.run_lines import run_lines
+from pagekin.evaluation.runs import qrel_lines, rankings_of, read_lines, untie
 from pagekin.evaluation.see_also import HEADINGS, hide_sections
 from pagekin.links.link_graph import stored_links
 from pagekin.model.arrays import Int64s
 from pagekin.model.files import write_lines
 from pagekin.model.jsons import json_field
-from pagekin.pipeline import Progress
+from pagekin.model.progress import Progress
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.catalog import NewPageNames, PageNames
 from pagekin.store.store import report_damage

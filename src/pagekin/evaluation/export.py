@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pagekin.errors import MisuseError, need
 from pagekin.evaluation.export_lines import one_line
-from pagekin.evaluation.runs import RunLine, run_lines
+from pagekin.evaluation.run_lines import RunLine, run_lines
 from pagekin.model.files import csv_line, write_lines, written_whole
 from pagekin.search.results import PageLink, RelatedPage
 

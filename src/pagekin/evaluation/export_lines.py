@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pagekin.evaluation.runs import TAG, run_field
+from pagekin.evaluation.run_lines import TAG, run_field
 from pagekin.kernels.page_rows import ScoredRows
 from pagekin.kernels.result_lines import LineParts, PackedStrings, result_lines
 from pagekin.model.arrays import Bytes, Strings

@@ -7,12 +7,9 @@ with a header line, JSON lines and Parquet have the columns query, rank, url, si
 import csv
 import json
 import math
-import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import quote
+from typing import Any
 
 import numpy as np
 
@@ -21,29 +18,19 @@ from pagekin.evaluation.judge import System
 from pagekin.evaluation.labels import LeftOut, lines_of
 from pagekin.evaluation.measures import gain
 from pagekin.evaluation.population import ComparedPages, Population
+from pagekin.evaluation.run_lines import RunLine, run_field
 from pagekin.model.arrays import Floats, Int64s
 from pagekin.model.files import open_unpacked
 from pagekin.search.evidence import UNLISTED
 from pagekin.store.catalog import Find
 
 Ranking = tuple[str, Iterable[tuple[str, float]]]  # a query, and its results with scores, the highest first
-TAG = "pagekin"  # of the lines of a TREC run
 RUN_COLUMNS = ("query", "rank", "url", "similarity")  # of csv, jsonl and Parquet, perhaps with others after them
 _PARQUET_MAGIC = b"PAR1"
 _FORMATS = (
     "query, rank, result and score separated by tabs, or as in TREC query, Q0, result, rank, score and tag, or csv with"
     " a header, JSON lines or Parquet with query, url and similarity"
 )
-_SEPARATORS = {"trec": re.compile(r"\s"), "tsv": re.compile(r"[\t\r\n]")}
-
-
-class RunLine(NamedTuple):
-    """A line of a run."""
-
-    query: str
-    rank: int
-    result: str
-    score: float
 
 
 class RunSystem:
@@ -176,12 +163,6 @@ def _parquet_lines(file: Path) -> Iterator[RunLine]:
         raise MisuseError(f"{file} cannot be read as Parquet: {error}") from error
 
 
-def run_lines(lines: Iterable[RunLine], kind: str = "trec", tag: str = TAG, score_format: str = ".9g") -> Iterator[str]:
-    for query, rank, result, score in lines:
-        first, second, value = run_field(query, kind), run_field(result, kind), format(score, score_format)
-        yield f"{first} Q0 {second} {rank} {value} {tag}" if kind == "trec" else f"{first}\t{rank}\t{second}\t{value}"
-
-
 def qrel_lines(judgements: Iterable[tuple[str, str, int]]) -> Iterator[str]:
     for query, result, relevance in judgements:
         yield f"{run_field(query)} 0 {run_field(result)} {relevance}"
@@ -221,15 +202,3 @@ def qrels_of(population: Population, sources: Int64s) -> Iterator[tuple[str, str
         gains[source] = 0
         for page in np.flatnonzero(gains).tolist():
             yield population.urls[source], population.urls[page], int(gains[page])
-
-
-@lru_cache(1 << 16)  # a page is in many answers
-def run_field(name: str, kind: str = "trec") -> str:
-    """A name as a field of a line: characters that separate fields are percent-encoded.
-
-    >>> run_field("http://a.example/a page.html"), run_field("a page", "tsv")
-    ('http://a.example/a%20page.html', 'a page')
-    """
-    if not name.strip():
-        raise MisuseError("a page without a name cannot be written into a run; give it a URL")
-    return _SEPARATORS[kind].sub(lambda found: quote(found[0]), name)

@@ -15,9 +15,10 @@ from pagekin.evaluation.labels import LeftOut
 from pagekin.kernels.page_output import HEADING
 from pagekin.model.arrays import Array, Bools, Int64s, spans, word_of
 from pagekin.model.capture import Capture, Origin
+from pagekin.model.progress import Progress
 from pagekin.model.reading import Blocks, Links, Ragged, Tokens
 from pagekin.model.strategy import VECTORS
-from pagekin.pipeline import Progress, index_store
+from pagekin.pipeline import index_store
 from pagekin.reading.batch import read_captures
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.columns import reporting_errors, write_columns

@@ -25,7 +25,7 @@ from pagekin.evaluation.sweep_plan import BASELINE, RUN, PlanEntry, SweepPlan
 from pagekin.model.arrays import Int64s
 from pagekin.model.files import csv_line, replacing
 from pagekin.model.jsons import to_json
-from pagekin.pipeline import Progress
+from pagekin.model.progress import Progress
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.store.columns import checksum, reporting_errors
 from pagekin.store.store import report_damage

@@ -27,7 +27,7 @@ from pagekin.figures import charts
 from pagekin.figures.charts import Bar, Curve, Gap, Section, Table, ranked
 from pagekin.model.files import write_lines, written_whole
 from pagekin.model.jsons import to_json
-from pagekin.pipeline import Progress
+from pagekin.model.progress import Progress
 from pagekin.search.evidence import UNLISTED
 
 RANKS = (1, 2, 5, 10, 20, 50, 100)  # of figure 2

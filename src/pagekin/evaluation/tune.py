@@ -27,7 +27,7 @@ from pagekin.evaluation.related_pairs import RECALL, RelatedPairs
 from pagekin.model.arrays import Bools, Float32s, Floats, Int64s
 from pagekin.model.files import write_lines
 from pagekin.model.jsons import json_field
-from pagekin.pipeline import Progress
+from pagekin.model.progress import Progress
 from pagekin.search.blend import Blend
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import RelatedOptions

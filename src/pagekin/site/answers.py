@@ -8,8 +8,9 @@ from pathlib import Path
 from pagekin.engines.local import cpu_count, run, worker_pool
 from pagekin.errors import MisuseError
 from pagekin.model.capture import ReadingSettings
+from pagekin.model.progress import Progress
 from pagekin.model.strategy import PRESETS
-from pagekin.pipeline import Progress, build
+from pagekin.pipeline import build
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.options import MOST_ANSWERS, RelatedOptions
 from pagekin.search.results import RelatedPage

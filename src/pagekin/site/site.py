@@ -10,7 +10,7 @@ from typing import Any
 
 from pagekin.errors import FailureError, MisuseError
 from pagekin.model.jsons import json_field
-from pagekin.pipeline import Progress
+from pagekin.model.progress import Progress
 from pagekin.site.answers import SiteAnswers, answer_site
 from pagekin.site.markup import page_text, with_list, without_list
 from pagekin.site.options import SiteOptions
