@@ -23,7 +23,7 @@ class LinkSums(NamedTuple):
 @inlined
 def counts(anchor: int, links: LinkColumns) -> bool:
     """Whether the link of an anchor counts."""
-    return bool(links.counting[anchor >> 3] >> (anchor & 7) & 1)
+    return bool(links.counting[np.uint64(anchor >> 3)] >> (anchor & 7) & 1)
 
 
 @inlined
@@ -38,10 +38,10 @@ def target_node(anchor: int, links: LinkColumns) -> Integer:
 @inlined
 def anchor_of(link: int, links: LinkColumns) -> int:
     """The place of a link among all anchors, or -1 if it does not count."""
-    page = np.int64(links.page[link])
+    page = np.uint64(links.page[link])  # numba would look out for negative numbers
     if page >= len(links.offsets) - 1:
         return -1
-    anchor = links.offsets[page] + links.anchor[link]
+    anchor = links.offsets[page] + np.int64(links.anchor[link])
     return anchor if anchor < len(links.start) and counts(anchor, links) else -1
 
 
@@ -62,7 +62,7 @@ def proximity(node: int, half: float, links: LinkColumns, limits: LinkLimits, su
     found = seen = taken = 0
     while begin < end:
         page = links.page[begin]
-        near = found
+        near, last = found, -1
         while begin < end and links.page[begin] == page:
             anchor = anchor_of(begin, links)
             begin += 1
@@ -72,23 +72,14 @@ def proximity(node: int, half: float, links: LinkColumns, limits: LinkLimits, su
             if wanted < counted and seen - 1 != taken * counted // wanted:  # evenly spaced
                 continue
             taken += 1
-            place = np.int64(links.start[anchor])
-            for step in (-1, 1):
-                other = anchor
-                for _ in range(limits.anchors):
-                    other += step
-                    if other < links.offsets[page] or other >= links.offsets[page + 1]:
-                        break
-                    apart = abs(np.int64(links.start[other]) - place)
-                    if apart > limits.words:
-                        break
-                    target = target_node(other, links)
-                    if target < 0 or target == node:
-                        continue
-                    if sums.best[target] == 0.0:
-                        sums.nodes[near] = target
-                        near += 1
-                    sums.best[target] = max(sums.best[target], half / (half + apart))
+            # Between two links of a page to the node, each is the closest one to what it is closer to.
+            if last >= 0:
+                near = _close_links(last, 1, anchor, node, half, links, limits, sums, near)
+            before = max(last, links.offsets[page] - 1)
+            near = _close_links(anchor, -1, before, node, half, links, limits, sums, near)
+            last = anchor
+        if last >= 0:
+            near = _close_links(last, 1, links.offsets[page + 1], node, half, links, limits, sums, near)
         for k in range(found, near):
             target = sums.nodes[k]
             if sums.total[target] == 0.0:
@@ -103,6 +94,40 @@ def proximity(node: int, half: float, links: LinkColumns, limits: LinkLimits, su
         scores[k] = sums.total[nodes[k]] / norm
         sums.total[nodes[k]] = 0.0
     return nodes, scores
+
+
+@inlined
+def _close_links(
+    anchor: int,
+    step: int,
+    stop: int,
+    node: int,
+    half: float,
+    links: LinkColumns,
+    limits: LinkLimits,
+    sums: LinkSums,
+    near: int,
+) -> int:
+    """Note the nodes that the links on one side of an anchor, up to `stop`, lead to, with the weight of the closest.
+
+    `near` nodes are noted already; the return value is how many there are then.
+    """
+    place, other = np.int64(links.start[anchor]), anchor
+    for _ in range(limits.anchors):
+        other += step
+        if (other - stop) * step >= 0:
+            break
+        apart = abs(np.int64(links.start[other]) - place)
+        if apart > limits.words:
+            break
+        target = target_node(other, links)
+        if target < 0 or target == node:
+            continue
+        if sums.best[target] == 0.0:
+            sums.nodes[near] = target
+            near += 1
+        sums.best[target] = max(sums.best[target], half / (half + apart))
+    return near
 
 
 @kernel
@@ -131,10 +156,10 @@ def coupling(node: int, links: LinkColumns, limits: LinkLimits, sums: LinkSums) 
         if left < 0 or square == 0.0:
             continue
         last = np.int64(node)
-        for link in range(links.cited[target], links.cited[target + 1]):
-            if anchor_of(link, links) >= 0:
-                citing = np.int64(links.node[links.page[link]])
-                if citing != last and citing != node:
+        for link in range(np.uint64(links.cited[target]), np.uint64(links.cited[target + 1])):
+            citing = np.int64(links.node[links.page[link]]) if links.page[link] < len(links.node) else last
+            if citing != last and anchor_of(link, links) >= 0:
+                if citing != node:
                     if sums.total[citing] == 0.0:
                         sums.nodes[found] = citing
                         found += 1
