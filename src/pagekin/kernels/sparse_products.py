@@ -69,19 +69,23 @@ def list_cosines(own: Int64s, lists: Unsigned, rows: Int64s, result: Floats) -> 
 
     `own` is ascending without repetitions. A list is filled up with its own number, which counts once.
     """
-    maybe = np.zeros(_MASK + 1, np.bool_)  # whether `own` has a number with these last bits
+    last = np.full(_MASK + 1, -1, np.int64)  # the last number of `own` with these last bits
+    crowded = np.zeros(_MASK + 1, np.bool_)  # whether it has several
     for k in range(len(own)):
-        maybe[own[k] & _MASK] = True
+        place = own[k] & _MASK
+        crowded[place] = last[place] >= 0
+        last[place] = own[k]
     for k in range(len(rows)):
         row, shared, size = rows[k], 0, 1
         result[k] = 0.0
         if 0 <= row < len(lists):
-            shared += maybe[row & _MASK] and is_in(own, row)
+            shared += last[row & _MASK] == row or (crowded[row & _MASK] and is_in(own, row))
             for j in range(lists.shape[1]):
                 member = np.int64(lists[row, j])
                 if member != row:
                     size += 1
-                    shared += maybe[member & _MASK] and is_in(own, member)
+                    place = member & _MASK
+                    shared += last[place] == member or (crowded[place] and is_in(own, member))
             result[k] = np.rint(shared / np.sqrt(np.float64(size) * len(own)) * 1e9) / 1e9
 
 

@@ -17,7 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pagekin.kernels.page_rows import PageRows, ScoredRows, ordered_best
+from pagekin.kernels.page_rows import PageRows, ScoredRows, best_of_rows, ordered_best
 from pagekin.model.arrays import Bools, Floats, Int64s, distinct
 from pagekin.search.evidence import Evidence, largest, ranked
 from pagekin.search.page_block import PageBlock, row_of, scored_rows, united_rows
@@ -117,7 +117,8 @@ class Blend:
         columns = {each.name: each.scores_for(block, rows) for each in self._first}
         few = np.diff(rows.offsets) < limit
         if len(self._first) < len(self.active):
-            ends, best = ordered_best(self._row_sums(block, rows, columns), rows.offsets, _PROMISING + 2 * limit)
+            sums = ScoredRows(rows.offsets, np.arange(len(rows.node)), self._row_sums(block, rows, columns))
+            ends, best = best_of_rows(sums, _PROMISING + 2 * limit)
             best = np.sort(best)
             rows, columns = PageRows(ends, rows.node[best]), {name: column[best] for name, column in columns.items()}
             columns |= {each.name: each.scores_for(block, rows) for each in self.active if each.name not in columns}
