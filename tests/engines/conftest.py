@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 MASTER = "local[2,3]"  # two threads, three attempts
 
 
+@pytest.fixture(scope="package", autouse=True)
+def _java_that_compiles_little() -> Iterator[None]:
+    """Java processes end after seconds: with all their optimisation, these tests take one and a half times as long."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        yield
+
+
 @pytest.fixture(scope="package")
 def spark_session() -> Iterator[SparkSession]:
     """One session for all tests: starting it takes longer than a build."""

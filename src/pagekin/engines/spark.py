@@ -49,7 +49,7 @@ class SparkPool(WorkerPool):
         if not jobs:
             return []
         with _reporting_failures():
-            rows = self._frame(jobs).mapInArrow(partial(_each, function), _RESULT).collect()
+            rows = self._numbers(jobs).mapInArrow(partial(_each, function, _packed(jobs)), _RESULT).collect()
         return _outcomes(rows)
 
     def shuffle(
@@ -67,36 +67,41 @@ class SparkPool(WorkerPool):
             return _join(join, table)
 
         with _reporting_failures():
-            values = self._frame(jobs).mapInArrow(partial(_cut, cut), "number long, value binary")
+            values = self._numbers(jobs).mapInArrow(partial(_cut, cut, _packed(jobs)), "number long, value binary")
             rows = values.groupBy("number").applyInArrow(joined, _RESULT).collect()
         return _outcomes(rows)
 
-    def _frame(self, jobs: Sequence[Any]) -> "DataFrame":
-        """A data frame with one job in each partition, or a few where there are very many jobs."""
-        import pyarrow as pa
+    def _numbers(self, jobs: Sequence[Any]) -> "DataFrame":
+        """The numbers of the jobs, each in a partition of its own, or a few where there are very many jobs.
 
+        The jobs are sent with the function: without a shuffle of jobs, there is one stage of Spark instead of three.
+        """
         assert self.session is not None
-        packed = pa.table({"number": range(len(jobs)), "job": [pickle.dumps(job) for job in jobs]})
         partitions = min(len(jobs), _TASKS * self.session.sparkContext.defaultParallelism)
-        return self.session.createDataFrame(packed).repartitionByRange(partitions, "number")
+        return self.session.range(0, len(jobs), 1, max(1, partitions))
 
 
-def _each(function: Callable[[Any], Any], batches: Iterable[Any]) -> Iterator[Any]:
+def _packed(jobs: Sequence[Any]) -> list[bytes]:
+    """Each job as bytes: a task only unpacks its own."""
+    return [pickle.dumps(job) for job in jobs]
+
+
+def _each(function: Callable[[Any], Any], jobs: list[bytes], batches: Iterable[Any]) -> Iterator[Any]:
     """On an executor: the result of each job."""
     import pyarrow as pa
 
     for batch in batches:
-        results = [pickle.dumps(_attempt(function, pickle.loads(each.as_py()))) for each in batch["job"]]
-        yield pa.RecordBatch.from_pydict({"number": batch["number"], "result": results})
+        results = [pickle.dumps(_attempt(function, pickle.loads(jobs[k]))) for k in batch["id"].to_pylist()]
+        yield pa.RecordBatch.from_pydict({"number": batch["id"], "result": results})
 
 
-def _cut(cut: Callable[[Any], Iterable[tuple[int, Any]]], batches: Iterable[Any]) -> Iterator[Any]:
+def _cut(cut: Callable[[Any], Iterable[tuple[int, Any]]], jobs: list[bytes], batches: Iterable[Any]) -> Iterator[Any]:
     """On an executor: the values of each job, with their keys."""
     import pyarrow as pa
 
     for batch in batches:
-        for job in batch["job"]:
-            for key, value in cut(pickle.loads(job.as_py())):
+        for k in batch["id"].to_pylist():
+            for key, value in cut(pickle.loads(jobs[k])):
                 yield pa.RecordBatch.from_pydict({"number": [key], "value": [pickle.dumps(value)]})
 
 
