@@ -33,6 +33,7 @@ import pyspark
 from benchmarks import generated
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, number, show
 from pagekin import sample_web
+from pagekin.latent.build import SAMPLE
 from pagekin.model.progress import Progress
 from pagekin.pipeline import build
 
@@ -52,6 +53,7 @@ _LOGGED = {
     "spark.eventLog.compress": "false",
     "spark.eventLog.rolling.enabled": "false",
 }
+_SAMPLED = "latent dimensions"
 _LEAST_SECONDS = 0.05  # of a stage in the table
 _STAGES = """starting|reading|reading on Spark|collecting what was read|choosing pages|uniting vocabularies
 writing pages|sorting links|writing texts and the catalogue|making bags|weighing and signing|latent dimensions
@@ -297,15 +299,22 @@ def estimates(result: dict[str, Any]) -> str:
 
 
 def _driver_bytes(rows: list[dict[str, Any]], pages: int) -> float:
-    """The memory of the driver, on a straight line through the two largest builds: some of it is the same for any size.
+    """The memory of the driver: of the stage with the most, on a straight line through the smallest and largest build.
+
+    The decomposition has a sample of pages, which does not grow with the collection.
 
     >>> builds = [{"pages": 100, "driver_bytes": {"sign": 50}}, {"pages": 200, "driver_bytes": {"sign": 60, "read": 5}}]
     >>> _driver_bytes(builds, 1000)
     140.0
     """
-    before, last = ((row["pages"], max(row["driver_bytes"].values())) for row in (rows[-2:][0], rows[-1]))
-    slope = (last[1] - before[1]) / max(1, last[0] - before[0])
-    return float(last[1] + max(0.0, slope) * (pages - last[0]))
+    first, last = rows[0], rows[-1]
+    needed = []
+    for stage, most in last["driver_bytes"].items():
+        before = first["driver_bytes"].get(stage, most)
+        slope = (most - before) / max(1, last["pages"] - first["pages"])
+        size = min(pages, max(SAMPLE, last["pages"])) if stage == _SAMPLED else pages
+        needed.append(most + max(0.0, slope) * (size - last["pages"]))
+    return float(max(needed))
 
 
 def _two_digits(value: float) -> str:
