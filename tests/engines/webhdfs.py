@@ -86,7 +86,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(400, f"Invalid operation {given['op']}")
 
     def _send_bytes(self, path: Path, given: dict[str, str]) -> None:
-        opened = Opened(path.name, int(given.get("offset", 0)), _processes_of(self.client_address[1]))
+        processes = _processes_of(self.client_address[1], self.server.server_port)
+        opened = Opened(path.name, int(given.get("offset", 0)), processes)
         self.server.opened.append(opened)
         refused = self.server.before_bytes(opened)
         if refused is not None:
@@ -134,13 +135,16 @@ def _status(path: Path, name: str) -> dict[str, Any]:
     }
 
 
-def _processes_of(port: int) -> list[tuple[int, str]]:
-    """The process with a connection from this port, its parent, and so on, with their commands; none if not Linux."""
+def _processes_of(client: int, server: int) -> list[tuple[int, str]]:
+    """The process with a connection between these ports, its parent, and so on, with their commands; Linux only.
+
+    Connections to other servers may come from the same port.
+    """
     sockets = set()
     for name in ("tcp", "tcp6"):
         for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:] if Path("/proc/net").exists() else []:
             words = line.split()
-            if int(words[1].rpartition(":")[2], 16) == port:
+            if [int(address.rpartition(":")[2], 16) for address in words[1:3]] == [client, server]:
                 sockets.add(f"socket:[{words[9]}]")
     for each in Path("/proc").glob("[0-9]*"):
         try:
