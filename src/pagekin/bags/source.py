@@ -10,7 +10,7 @@ import numpy as np
 from pagekin.bags.stemming import TermVocabulary, vocabulary
 from pagekin.kernels.page_output import NAVIGATION
 from pagekin.kernels.spans import count_rows
-from pagekin.model.arrays import Bools, Bytes, Int64s, Strings, UInt32s, UInt64s
+from pagekin.model.arrays import Bools, Bytes, Int64s, Strings, UInt32s, UInt64s, distinct
 from pagekin.model.reading import AnchorFlag, CheckedLinks, CheckedReading
 from pagekin.model.strategy import Strategy
 from pagekin.store.columns import each_string, row_ranges
@@ -104,8 +104,8 @@ def sequential_links(source: BagSource) -> tuple[Bools, Bytes]:
     there_and_back = _mutual(pair[by_place], pages)
     partners = np.bincount(there_and_back // pages, minlength=pages)
     in_sequence = (partners[there_and_back // pages] <= 2) & (partners[there_and_back % pages] <= 2)
-    found = by_place & np.isin(pair, there_and_back[in_sequence])
-    found |= by_rel & np.isin(pair, _mutual(pair[by_rel], pages))
+    found = by_place & _is_among(pair, there_and_back[in_sequence])
+    found |= by_rel & _is_among(pair, _mutual(pair[by_rel], pages))
     sequential[link[found]] = True
     marked = np.zeros(len(is_place), bool)
     marked[anchor[found & by_place]] = True
@@ -116,8 +116,16 @@ def sequential_links(source: BagSource) -> tuple[Bools, Bytes]:
 
 def _mutual(pairs: Int64s, nodes: int) -> Int64s:
     """The distinct pairs of two nodes, `one * nodes + other`, that are there in both directions."""
-    pairs = np.unique(pairs[pairs // nodes != pairs % nodes])
-    return pairs[np.isin(pairs, pairs % nodes * nodes + pairs // nodes, assume_unique=True)]
+    pairs = distinct(pairs[pairs // nodes != pairs % nodes])
+    return pairs[_is_among(pairs % nodes * nodes + pairs // nodes, pairs)]
+
+
+def _is_among(numbers: Int64s, ordered: Int64s) -> Bools:
+    """Whether each number is among some that ascend; as `distinct`, it does without numpy.ma."""
+    if not len(ordered):
+        return np.zeros(len(numbers), bool)
+    found: Bools = ordered[np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)] == numbers
+    return found
 
 
 def _templates(reading: CheckedReading, share: float) -> Bytes:
