@@ -18,6 +18,7 @@ from pagekin.store.catalog import Catalog
 from pagekin.store.checks import blocks, check, check_links, check_offsets, check_reading, check_urls, unpack
 from pagekin.store.columns import open_array, open_part, open_reading
 from pagekin.store.manifest import Manifest, damaged_files, read_manifest
+from pagekin.store.merge import RankedStrings
 from pagekin.store.opened import opened_once
 from pagekin.store.shards import open_shards
 from pagekin.store.suggestions import similar_pages, with_parts
@@ -141,6 +142,16 @@ class Store:
         return open_array(self.folder, "forms.count", np.int64, below=None)
 
     @cached_property
+    def ranked_forms(self) -> RankedStrings:
+        """All forms with their counts; they are verified, since later builds compute with them."""
+        return _ranked(self.reading.forms, self.form_counts, self.folder / "forms.count.npy")
+
+    @cached_property
+    def ranked_words(self) -> RankedStrings:
+        counts = open_array(self.folder, "words.count", np.int64, below=None)
+        return _ranked(self.words, counts, self.folder / "words.count.npy")
+
+    @cached_property
     def word_of_form(self) -> UInt32s:
         words = open_array(self.folder, "forms.word", np.uint32, below=len(self.words))
         check(len(words) == len(self.reading.forms), self.folder / "forms.word.npy", "it belongs to other forms")
@@ -149,13 +160,13 @@ class Store:
     def verify(self) -> None:
         """Raise StoreError if a number in any file leads nowhere. Opening a store looks at its short files only."""
         self.verify_reading()
-        _ = self.checked_links, self.node_of_target, self.word_of_form
+        _ = self.checked_links, self.node_of_target
         open_shards(self.folder, len(self))
         self.catalog.verify(len(self), len(self.nodes) - 1, len(self.links))
 
     def verify_reading(self) -> None:
         """The same for what was read, which is all that a build of other pages reuses."""
-        _ = self.checked_reading
+        _ = self.checked_reading, self.ranked_forms, self.ranked_words, self.word_of_form
         check_urls(self.reading.pages.url, self.folder / "pages.url.data.npy")
         check_urls(self.reading.targets, self.folder / "targets.data.npy")
         self.catalog.verify_dropped()
@@ -322,3 +333,10 @@ class Store:
         nodes = dict.fromkeys(self.node_of_target[targets[targets != NO_TARGET]].tolist())
         nodes.pop(own, None)
         return self.catalog.named_nodes(list(nodes)[:limit])
+
+
+def _ranked(strings: Strings, counts: Int64s, file: Path) -> RankedStrings:
+    """Strings by descending count; raise StoreError if they are not."""
+    sound = len(counts) == len(strings) and bool((counts > 0).all()) and bool((counts[1:] <= counts[:-1]).all())
+    check(sound, file, "it belongs to other strings")
+    return RankedStrings(strings, counts)

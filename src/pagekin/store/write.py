@@ -20,8 +20,20 @@ from pagekin.store import merge
 from pagekin.store.catalog import write_catalog
 from pagekin.store.checks import column_types
 from pagekin.store.columns import Mapper, column_writer, flat_columns, open_array, open_part, write_columns
-from pagekin.store.merge import Selection, join, lengths_in, merge_part, merge_strings, objects_of, pick
+from pagekin.store.merge import (
+    FormTable,
+    Selection,
+    join,
+    lengths_in,
+    merge_part,
+    merge_ranked,
+    merge_strings,
+    objects_of,
+    pick,
+    unite_ranked,
+)
 from pagekin.store.select import ReadPages, SelectedPages
+from pagekin.store.store import Store
 from pagekin.store.titles import short_titles
 from pagekin.urls import host_of, page_id
 
@@ -110,7 +122,8 @@ def write_store(
     chosen = ChosenFacts(len(selected.aliases), aliases, selected.skips, selected.older)
     others = [name for name in RAGGED_PARTS if name != "anchors" and name not in STRING_USES["forms"]]
     # The words take longest, and nothing else waits for them.
-    writing = [partial(_write_words, folder, selection, offsets), *(partial(write_part, {}, name) for name in others)]
+    write_words = partial(_write_words, folder, selection, offsets, read_pages.earlier)
+    writing = [write_words, *(partial(write_part, {}, name) for name in others)]
     return finish_store(folder, read_pages, chosen, written, mapper, writing)
 
 
@@ -197,10 +210,14 @@ def merged_rows(
     return merged
 
 
-def _write_words(folder: Path, selection: Selection, offsets: Mapping[str, Int64s]) -> None:
+def _write_words(folder: Path, selection: Selection, offsets: Mapping[str, Int64s], earlier: Store | None) -> None:
     """Unite the vocabularies, and write all columns of words."""
-    forms = merge_strings(selection, "forms", STRING_USES["forms"], frequent_first=True)
-    write_vocabulary(folder, forms.strings, forms.counts)
+    if earlier is None:
+        forms = merge_strings(selection, "forms", STRING_USES["forms"], frequent_first=True)
+        write_vocabulary(folder, forms.strings, forms.counts)
+    else:
+        forms, origin = merge_ranked(selection, "forms", STRING_USES["forms"], earlier.ranked_forms)
+        _write_changed_vocabulary(folder, forms, origin, earlier)
     for name in STRING_USES["forms"]:
         _write_part(folder, selection, offsets, {"form": forms.tables}, name)
 
@@ -210,8 +227,27 @@ def write_vocabulary(folder: Path, forms: Strings, counts: Int64s) -> None:
     numbers = lexicon.enter(words, np.arange(len(words)))
     totals = np.bincount(numbers, weights=counts, minlength=len(lexicon)).astype(np.int64)
     order = merge.order_of(lexicon.strings(), totals)
-    of_form = {"forms": forms, "forms.count": counts, "forms.word": merge.inverse(order)[numbers]}
-    write_columns(folder, of_form | {"words": pick(lexicon.strings(), order), "words.count": totals[order]})
+    word = merge.inverse(order)[numbers]
+    _write_forms_and_words(folder, forms, counts, word, pick(lexicon.strings(), order), totals[order])
+
+
+def _write_changed_vocabulary(folder: Path, forms: FormTable, origin: Int64s, earlier: Store) -> None:
+    """What `write_vocabulary` writes, given the number of each form in an earlier store; new forms have larger ones."""
+    is_known = origin < len(earlier.word_of_form)
+    before, new = earlier.word_of_form[origin[is_known]], np.flatnonzero(~is_known)
+    ranked = earlier.ranked_words
+    counts = np.bincount(before, weights=forms.counts[is_known], minlength=len(ranked.strings)).astype(np.int64)
+    words, _ = unite_ranked(ranked, counts, [(words_of(pick(forms.strings, new)), forms.counts[new])])
+    word = np.empty(len(origin), np.uint32)
+    word[is_known], word[new] = words.tables[0][before], words.tables[1]
+    _write_forms_and_words(folder, forms.strings, forms.counts, word, words.strings, words.counts)
+
+
+def _write_forms_and_words(
+    folder: Path, forms: Strings, counts: Int64s, word: UInt32s, words: Strings, word_counts: Int64s
+) -> None:
+    of_forms = {"forms": forms, "forms.count": counts, "forms.word": word}
+    write_columns(folder, of_forms | {"words": words, "words.count": word_counts})
 
 
 def words_of(forms: Strings) -> Strings:
