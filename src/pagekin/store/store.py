@@ -18,7 +18,7 @@ from pagekin.store.catalog import Catalog
 from pagekin.store.checks import blocks, check, check_links, check_offsets, check_reading, check_urls, unpack
 from pagekin.store.columns import open_array, open_part, open_reading
 from pagekin.store.manifest import Manifest, damaged_files, read_manifest
-from pagekin.store.merge import RankedStrings
+from pagekin.store.merge import RankedStrings, join, pick
 from pagekin.store.opened import opened_once
 from pagekin.store.shards import open_shards
 from pagekin.store.suggestions import similar_pages, with_parts
@@ -137,6 +137,14 @@ class Store:
         check(len(nodes) == len(self.reading.targets), self.folder / "targets.node.npy", "it belongs to other targets")
         return nodes
 
+    def node_urls(self) -> Strings:
+        """The URL of every node, if every page is a node."""
+        outside = np.flatnonzero(self.node_of_target >= len(self))
+        check(
+            len(self) + len(outside) == len(self.links), self.folder / "targets.node.npy", "it belongs to other nodes"
+        )
+        return join(self.reading.pages.url, pick(self.reading.targets, outside))
+
     @cached_property
     def form_counts(self) -> Int64s:
         return open_array(self.folder, "forms.count", np.int64, below=None)
@@ -160,13 +168,13 @@ class Store:
     def verify(self) -> None:
         """Raise StoreError if a number in any file leads nowhere. Opening a store looks at its short files only."""
         self.verify_reading()
-        _ = self.checked_links, self.node_of_target
         open_shards(self.folder, len(self))
         self.catalog.verify(len(self), len(self.nodes) - 1, len(self.links))
 
     def verify_reading(self) -> None:
         """The same for what was read, which is all that a build of other pages reuses."""
         _ = self.checked_reading, self.ranked_forms, self.ranked_words, self.word_of_form
+        _ = self.checked_links, self.node_of_target
         check_urls(self.reading.pages.url, self.folder / "pages.url.data.npy")
         check_urls(self.reading.targets, self.folder / "targets.data.npy")
         self.catalog.verify_dropped()
