@@ -107,8 +107,13 @@ def _kept(words: Strings, stemming: str, language: str) -> Bools:
     """Whether each word, in UTF-8, is no stop word, where every word is its own term."""
     stem = stemmer(UNKNOWN if stemming == "none" else language)
     stopped = frozenset(base.encode() for base in stem(sorted(stop_words(language))))
-    bases = chain.from_iterable(stem(some.all_raw()) for some in string_ranges(words))
-    return np.fromiter((base not in stopped for base in bases), bool, len(words))
+    bases = chain.from_iterable(stem(_as_list(some)) for some in string_ranges(words))
+    return ~np.fromiter(map(stopped.__contains__, bases), bool, len(words))
+
+
+def _as_list(words: Strings) -> list[bytes]:
+    """The bytes of every word, split at line breaks, which no word has; this is faster than `all_raw`."""
+    return np.insert(words.data, words.offsets[1:], ord("\n")).tobytes().split(b"\n")[:-1]
 
 
 def _stems(words: list[str], terms: Iterable[list[str | None]]) -> tuple[Strings, Strings, list[list[int]]]:

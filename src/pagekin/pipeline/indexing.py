@@ -131,7 +131,10 @@ def _write_bags(
             context.enter("latent dimensions")
             write_latent(folder, folded, stages)
         context.enter("inverting")
-        write_inverted(folder, np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links), stages)
+        linked = (
+            store.in_degrees()[:signed] >= strategy.min_in_links if strategy.min_in_links else np.ones(signed, bool)
+        )
+        write_inverted(folder, np.flatnonzero(linked), stages)
         write_link_statistics(folder, store, folded.counting_links)
         stopped = stop_words(strategy.language) if strategy.stemming == "stopstem" else ()
         write_titles(folder, store.node_titles(), stopped)

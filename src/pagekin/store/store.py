@@ -11,6 +11,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 
 from pagekin.errors import MisuseError, NoPageError, PagekinError, StoreError
+from pagekin.kernels.graph import degrees
 from pagekin.model.arrays import Int64s, Strings, UInt32s
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.reading import NO_TARGET, Blobs, CheckedLinks, CheckedReading, Links, Reading
@@ -190,6 +191,11 @@ class Store:
     def in_degrees(self) -> Int64s:
         """The number of pages that link to each node."""
         return np.fromiter((row[0] for row in self.catalog.each("SELECT in_degree FROM nodes ORDER BY node")), np.int64)
+
+    def degrees(self) -> tuple[Int64s, Int64s]:
+        """The in-degree and the out-degree of every node, counted in its links."""
+        node_of_page = np.repeat(np.arange(len(self.nodes) - 1, dtype=np.uint32), np.diff(self.nodes))
+        return degrees(self.checked_links.offsets, self.checked_links.page, node_of_page)
 
     @report_damage
     def text(self, row: int) -> str:

@@ -414,13 +414,12 @@ class KnownRows:
 
     @classmethod
     def of(cls, store: Store, page: Int64s, urls: Strings, degrees_now: tuple[Int64s, Int64s]) -> Self:
-        lexicon, pages, links = merge.Lexicon(), len(store), store.checked_links
-        before = store.node_urls()
+        lexicon, pages, before = merge.Lexicon(), len(store), store.node_urls()
         lexicon.enter(urls, np.arange(len(urls)))
         found = lexicon.find(before)
         there = np.flatnonzero(found != NO_STRING)
         is_page = np.arange(len(before)) < pages
-        for now, then in zip(degrees_now, degrees(links.offsets, links.page, of_pages(store.nodes)), strict=True):
+        for now, then in zip(degrees_now, store.degrees(), strict=True):
             there = there[now[found[there]] == then[there]]
         node = np.full(len(urls), -1)
         node[found[there]] = there
