@@ -12,6 +12,7 @@ from pagekin.kernels.vocabulary import (
     add_strings,
     copy_table,
     find_strings,
+    found_in_order,
     hash_texts,
     intern,
     new_table,
@@ -78,6 +79,15 @@ def test_strings_that_are_found_are_those_of_the_reference(strings: list[bytes],
     assert count == len(known)
     found = find_strings(packed.data, packed.offsets[:-1], packed.offsets[1:], table)
     assert found.tolist() == reference.find_strings(strings, known)
+
+
+@given(st.lists(STRING), st.lists(STRING), st.integers(0, 5))
+def test_strings_that_are_found_in_order_are_those_of_the_reference(
+    strings: list[bytes], others: list[bytes], most: int
+) -> None:
+    one, other = read_only(strings), read_only(others)
+    found = found_in_order(one.data, one.offsets, other.data, other.offsets, most)
+    assert found.tolist() == reference.found_in_order(strings, others, most)
 
 
 @given(st.lists(STRING), st.lists(STRING), st.data())

@@ -37,6 +37,20 @@ def places_of_spans(strings: Sequence[bytes], ordered: Sequence[bytes], ranges: 
     return [bisect_left(ordered, each, *some) for each, some in zip(strings, ranges, strict=True)]
 
 
+def found_in_order(strings: Sequence[bytes], others: Sequence[bytes], most: int) -> list[bool]:
+    """Whether each string is among the next few others, after the last one that was found.
+
+    >>> found_in_order([b"to", b"be", b"or"], [b"be", b"to", b"is", b"or"], 2)
+    [True, False, True]
+    """
+    place, found = 0, []
+    for string in strings:
+        found.append(string in others[place : place + most])
+        if found[-1]:
+            place = others.index(string, place) + 1
+    return found
+
+
 def hash_text(data: bytes) -> int:
     """A hash of a string: its length, then each eight bytes xored in, multiplied and shifted; splitmix64 at the end.
 

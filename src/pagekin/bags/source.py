@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from pagekin.bags.stemming import TermVocabulary, vocabulary
+from pagekin.bags.stemming import KnownTerms, TermVocabulary, vocabulary
 from pagekin.kernels.page_output import NAVIGATION
 from pagekin.kernels.spans import count_rows
 from pagekin.model.arrays import Bools, Bytes, Int64s, Strings, UInt32s, UInt64s, distinct
@@ -33,18 +33,19 @@ class BagSource:
     nodes: Int64s  # the pages of node k are rows nodes[k] to nodes[k+1]
     links: CheckedLinks
     node_hosts: Callable[[], list[str]]  # a function, since they are many and rarely needed
+    known: KnownTerms | None = None
     _vocabularies: dict[str, TermVocabulary] = field(default_factory=dict)  # by stemming and languages
 
     @classmethod
-    def of(cls, store: Store) -> Self:
+    def of(cls, store: Store, known: KnownTerms | None = None) -> Self:
         columns = (store.checked_reading, store.words, store.word_of_form, store.nodes, store.checked_links)
-        return cls(*columns, store.node_hosts)
+        return cls(*columns, store.node_hosts, known)
 
     def vocabulary(self, languages: list[str], stemming: str) -> TermVocabulary:
         """The term of every form; strategies with the same stemming share it."""
         key = " ".join([stemming, *languages])
         if key not in self._vocabularies:
-            self._vocabularies[key] = vocabulary(self.words, self.word_of_form, languages, stemming)
+            self._vocabularies[key] = vocabulary(self.words, self.word_of_form, languages, stemming, self.known)
         return self._vocabularies[key]
 
     def node_of_page(self) -> UInt32s:

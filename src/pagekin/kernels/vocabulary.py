@@ -8,7 +8,7 @@ from pagekin.kernels.characters import peek
 from pagekin.kernels.compile import inlined, kernel
 from pagekin.kernels.minhash import mix
 from pagekin.kernels.spans import permute
-from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s
+from pagekin.model.arrays import Bools, Bytes, Int64s, UInt32s, UInt64s
 
 _HIGH = np.uint64(0xFFFFFFFF00000000)
 _ONE, _HALF, _PRIME = np.uint64(1), np.uint64(32), np.uint64(0x9E3779B97F4A7C15)
@@ -162,6 +162,23 @@ def find_strings(data: Bytes, starts: Int64s, ends: Int64s, table: HashTable) ->
                     break
             slot = (slot + _ONE) & mask
     return numbers
+
+
+@kernel
+def found_in_order(strings: Bytes, offsets: Int64s, others: Bytes, other_offsets: Int64s, most: int) -> Bools:
+    """Whether each string is among others that come in nearly the same order.
+
+    Each is looked for among `most` others after the last one that was found; one that is elsewhere is missed.
+    """
+    found = np.zeros(len(offsets) - 1, np.bool_)
+    place = 0
+    for k in range(len(found)):
+        for j in range(place, min(place + most, len(other_offsets) - 1)):
+            if _are_equal(strings, offsets[k], offsets[k + 1], others, other_offsets[j], other_offsets[j + 1]):
+                found[k] = True
+                place = j + 1
+                break
+    return found
 
 
 @kernel
