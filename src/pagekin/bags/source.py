@@ -10,6 +10,7 @@ import numpy as np
 from pagekin.bags.stemming import KnownTerms, TermVocabulary, vocabulary
 from pagekin.kernels.page_output import NAVIGATION
 from pagekin.kernels.spans import count_rows
+from pagekin.kernels.windows import blocks_at
 from pagekin.model.arrays import Bools, Bytes, Int64s, Strings, UInt32s, UInt64s, distinct
 from pagekin.model.reading import AnchorFlag, CheckedLinks, CheckedReading
 from pagekin.model.strategy import Strategy
@@ -17,7 +18,6 @@ from pagekin.store.columns import each_string, row_ranges
 from pagekin.store.store import Store
 from pagekin.urls import host_of
 
-_TOKEN_BITS = 32
 _MIN_PAGES = 4  # that share a template
 _BUCKETS = 1 << 16  # by which hashes are counted; their counts stay in the cache
 _AT_ONCE = 1 << 20  # links, anchors or blocks
@@ -235,8 +235,4 @@ def blocks_of_anchors(reading: CheckedReading, page: UInt32s | Int64s, anchor: I
     """The block that contains each of some anchors, given the page and the place in the columns of anchors."""
     anchors, blocks = reading.anchors, reading.blocks
     token = anchors.start[anchor].astype(np.int64) - ((anchors.flags[anchor] & AnchorFlag.TRAILING) != 0)
-    first, last = (int(page.min()), int(page.max()) + 1) if len(page) else (0, 0)
-    offsets = blocks.offsets[first : last + 1]
-    begins = np.repeat(np.arange(first, last), np.diff(offsets)) << _TOKEN_BITS | blocks.token[offsets[0] : offsets[-1]]
-    found = offsets[0] + np.searchsorted(begins, page.astype(np.int64) << _TOKEN_BITS | token, side="right") - 1
-    return np.asarray(np.minimum(np.maximum(found, blocks.offsets[page]), len(blocks.token) - 1), np.int64)
+    return blocks_at(blocks.offsets, blocks.token, page.astype(np.int64), token)
