@@ -228,6 +228,14 @@ class Catalog:
         ]
         self._expect_none(wrong)
 
+    def verify_numbers(self, pages: int, nodes: int) -> None:
+        """Raise StoreError unless pages and nodes have these numbers of rows, which are numbered from 0 on."""
+        for key, table, count in (("row", "pages", pages), ("node", "nodes", nodes)):
+            found = tuple(
+                self.rows(f"SELECT count(*), coalesce(min({key}), 0), coalesce(max({key}), -1) FROM {table}")[0]
+            )
+            check(found == (count, 0, count - 1), self.path, f"{table} has other rows")
+
     def verify_dropped(self) -> None:
         """Raise StoreError unless all values of redirects, skips and older captures have their types."""
         self._expect_none(_wrong_types()[table] for table in ("redirects", "skips", "older"))

@@ -175,9 +175,12 @@ class Store:
     def verify_reading(self) -> None:
         """The same for what was read, which is all that a build of other pages reuses."""
         _ = self.checked_reading, self.ranked_forms, self.ranked_words, self.word_of_form
-        _ = self.checked_links, self.node_of_target
+        _ = self.checked_links, self.nodes, self.node_of_target
         check_urls(self.reading.pages.url, self.folder / "pages.url.data.npy")
         check_urls(self.reading.targets, self.folder / "targets.data.npy")
+        if not self.settings.chop_host:
+            self.node_urls()
+        self.catalog.verify_numbers(len(self), len(self.links))
         self.catalog.verify_dropped()
 
     def node_hosts(self) -> list[str]:
