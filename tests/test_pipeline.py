@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -213,6 +214,33 @@ def test_many_changes_one_after_the_other_leave_the_store_as_if_new(web: Web) ->
     web.build()
     for change in CHANGES:
         change(web) if change is not rename else None
+        web.build()
+        web.assert_as_fresh()
+
+
+def any_page(random: Random) -> str:
+    """A page that may share its words, its template, the end of its title and the targets of its links with others."""
+    words = [" ".join(random.choices("oak Oak elm ELM ash Ulme fir yew".split(), k=random.randrange(6))) for _ in "123"]
+    targets = [f"page{random.randrange(15)}.html", f"http://x.example/{random.randrange(6)}"]
+    links = [f"<a href={random.choice(targets)}>{random.choice(words)}</a>" for _ in range(random.randrange(4))]
+    template = random.choice(["<p>Trees of the world", "<p>Trees of the park", ""])
+    return f"<title>{words[0]}{random.choice([' - Trees', ''])}</title>{template}<p>{words[1]}<p>{words[2]} {links}"
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("rows", [1, 3])
+def test_pages_may_come_change_and_go_in_any_way_and_the_store_is_as_if_new(
+    web: Web, monkeypatch: pytest.MonkeyPatch, seed: int, rows: int
+) -> None:
+    """However few rows of the catalogue are copied together, and however many words have other counts."""
+    monkeypatch.setattr("pagekin.store.write._FEWEST_ROWS", rows)
+    monkeypatch.setattr("pagekin.store.merge._FEW", 100.0)
+    random = Random(seed)
+    for change in range(4):
+        for k in random.sample(range(15), 5 if change else 12):
+            path = web.write(f"page{k:x}.html", any_page(random), 1_600_000_000 + change)
+            if random.random() < 0.3:
+                path.unlink()
         web.build()
         web.assert_as_fresh()
 

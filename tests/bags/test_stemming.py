@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bags.builders import ONE, TWO, Small, plain
-from pagekin.bags.stemming import LANGUAGES, language_of, stop_words, terms_of, vocabulary
+from pagekin.bags.stemming import LANGUAGES, KnownTerms, language_of, stop_words, terms_of, vocabulary
 from pagekin.errors import MisuseError
 from pagekin.model.arrays import Strings
 from pagekin.model.strategy import Strategy
@@ -22,6 +22,24 @@ JA, DE = "http://ja.example/", "http://de.example/"
 
 # "needing" and "goods" are not in the stop list, but "need" and "good" are. Porter: oaks -> oak, sailing -> sail.
 ENGLISH = "<p>The oaks, an oak and OAKS; needing goods, sailing"
+
+
+SOME_WORDS = st.lists(st.sampled_from(["the", "oaks", "oak", "die", "needing", "日本", "house", "goods"]), unique=True)
+
+
+@settings(deadline=None)
+@given(SOME_WORDS, SOME_WORDS, st.sampled_from(["en", "de", ""]), st.sampled_from(["none", "stopstem"]))
+def test_terms_of_an_earlier_build_change_nothing(
+    words: list[str], before: list[str], language: str, stemming: str
+) -> None:
+    """Whichever words it had, and in whichever order."""
+    packed, numbers = Strings.of(words), np.arange(len(words), dtype=np.uint32)
+    terms = Strings.of(term for term in terms_of(before, stemming, language) if term is not None)
+    for strings in (packed, terms):  # as in a store, for which the kernel is compiled
+        strings.offsets.flags.writeable = False
+    found = vocabulary(packed, numbers, [language], stemming, KnownTerms(terms, language, stemming))
+    expected = vocabulary(packed, numbers, [language], stemming)
+    assert (list(found.name), found.of_form.tolist()) == (list(expected.name), expected.of_form.tolist())
 
 
 @settings(deadline=None)

@@ -8,7 +8,17 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.kernels.vocabulary import add_strings, copy_table, hash_texts, intern, new_table, sort_spans
+from pagekin.kernels.vocabulary import (
+    add_strings,
+    copy_table,
+    find_strings,
+    found_in_order,
+    hash_texts,
+    intern,
+    new_table,
+    places_of_spans,
+    sort_spans,
+)
 from pagekin.model.arrays import Strings
 from reference import vocabulary as reference
 
@@ -52,6 +62,49 @@ def test_numbers_stay_when_the_table_grows() -> None:
 @given(st.lists(st.lists(STRING), max_size=5))
 def test_numbers_are_those_of_the_reference(lists: list[list[bytes]]) -> None:
     assert united(lists) == reference.add_strings(lists)
+
+
+def read_only(strings: list[bytes]) -> Strings:
+    """Strings as a store has them, for which the kernel is compiled."""
+    packed = Strings.of(strings)
+    packed.offsets.flags.writeable = False
+    return packed
+
+
+@given(st.lists(STRING), st.lists(STRING, unique=True))
+def test_strings_that_are_found_are_those_of_the_reference(strings: list[bytes], known: list[bytes]) -> None:
+    packed, listed = read_only(strings), Strings.of(known)
+    table = new_table(len(known), len(listed.data))
+    _, count = add_strings(listed.data, listed.offsets[:-1], listed.offsets[1:], table, 0)
+    assert count == len(known)
+    found = find_strings(packed.data, packed.offsets[:-1], packed.offsets[1:], table)
+    assert found.tolist() == reference.find_strings(strings, known)
+
+
+@given(st.lists(STRING), st.lists(STRING), st.integers(0, 5))
+def test_strings_that_are_found_in_order_are_those_of_the_reference(
+    strings: list[bytes], others: list[bytes], most: int
+) -> None:
+    one, other = read_only(strings), read_only(others)
+    found = found_in_order(one.data, one.offsets, other.data, other.offsets, most)
+    assert found.tolist() == reference.found_in_order(strings, others, most)
+
+
+@given(st.lists(STRING), st.lists(STRING), st.data())
+def test_places_of_strings_in_ranges_in_order_are_those_of_the_reference(
+    one: list[bytes], other: list[bytes], data: st.DataObject
+) -> None:
+    """Two ranges, one after the other, each of which is in order."""
+    ranges = [(0, len(one)), (len(one), len(one) + len(other))]
+    ordered = sorted(one) + sorted(other)
+    strings = data.draw(st.lists(STRING | st.sampled_from([*ordered, b""])))
+    chosen = [data.draw(st.sampled_from(ranges)) for _ in strings]
+    packed = Strings.of(ordered + strings)
+    first, last = np.array(chosen, np.int64).reshape(-1, 2).T.copy()
+    which = np.arange(len(ordered), len(packed))
+    spans = packed.data.copy(), packed.offsets[:-1], packed.offsets[1:]
+    places = places_of_spans(*spans, np.arange(len(ordered)), which, first, last)
+    assert places.tolist() == reference.places_of_spans(strings, ordered, chosen)
 
 
 @given(st.lists(STRING))

@@ -16,6 +16,7 @@ from pagekin.kernels.windows import (
     TOPICAL,
     Texts,
     block_at,
+    blocks_at,
     distance_weight,
     ends_sentence,
     ends_window,
@@ -184,6 +185,20 @@ def test_windows_are_those_of_the_reference(blocks: list[Block], window: int, be
 def test_the_block_of_a_word_is_that_of_the_reference(blocks: list[Block], before: int, token: int) -> None:
     places = np.array([7] * before + reference.starts(blocks) + [0], np.uint32)
     assert block_at(places, before, before + len(blocks), token) - before == reference.block_at(blocks, token)
+
+
+@given(st.lists(BLOCKS, min_size=1, max_size=4), st.data())
+def test_blocks_of_tokens_of_many_pages_are_those_of_the_reference(
+    pages: list[list[Block]], data: st.DataObject
+) -> None:
+    offsets = np.cumsum([0, *map(len, pages)])
+    starts = np.array([start for blocks in pages for start in reference.starts(blocks)], np.uint32)
+    for column in (offsets, starts):  # as in a store, for which the kernel is compiled
+        column.flags.writeable = False
+    places = data.draw(st.lists(st.tuples(st.integers(0, len(pages) - 1), st.integers(-1, 34))))
+    page, token = np.array(places, np.int64).reshape(-1, 2).T.copy()
+    expected = [offsets[row] + reference.block_at(pages[row], place) for row, place in places]
+    assert blocks_at(offsets, starts, page, token).tolist() == expected
 
 
 @settings(deadline=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from reference.minhash import GOLDEN, mix
@@ -16,6 +17,38 @@ def add_strings(lists: Sequence[Sequence[bytes]]) -> tuple[list[list[int]], list
     number_of: dict[bytes, int] = {}
     numbers = [[number_of.setdefault(string, len(number_of)) for string in strings] for strings in lists]
     return numbers, list(number_of)
+
+
+def find_strings(strings: Sequence[bytes], table: Sequence[bytes]) -> list[int]:
+    """The place of each string among the distinct strings of a table, or 2**32 - 1.
+
+    >>> find_strings([b"to", b"be"], [b"or", b"to"])
+    [1, 4294967295]
+    """
+    return [table.index(string) if string in table else 2**32 - 1 for string in strings]
+
+
+def places_of_spans(strings: Sequence[bytes], ordered: Sequence[bytes], ranges: Sequence[tuple[int, int]]) -> list[int]:
+    """Where each string belongs in its range of a list whose ranges are in order.
+
+    >>> places_of_spans([b"or", b"or"], [b"be", b"to", b"am", b"is"], [(0, 2), (2, 4)])
+    [1, 4]
+    """
+    return [bisect_left(ordered, each, *some) for each, some in zip(strings, ranges, strict=True)]
+
+
+def found_in_order(strings: Sequence[bytes], others: Sequence[bytes], most: int) -> list[bool]:
+    """Whether each string is among the next few others, after the last one that was found.
+
+    >>> found_in_order([b"to", b"be", b"or"], [b"be", b"to", b"is", b"or"], 2)
+    [True, False, True]
+    """
+    place, found = 0, []
+    for string in strings:
+        found.append(string in others[place : place + most])
+        if found[-1]:
+            place = others.index(string, place) + 1
+    return found
 
 
 def hash_text(data: bytes) -> int:

@@ -6,11 +6,14 @@ import errno
 import json
 import os
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
+from benchmarks.hostile import seal
 from pagekin.errors import FailureError, MisuseError, PagekinError, StoreError
 from pagekin.pipeline import build
 from pagekin.store.manifest import damaged_files, locked_folder, read_manifest
@@ -190,6 +193,20 @@ def test_building_again_mends_a_damaged_store_when_a_source_has_changed(tmp_path
     root = tmp_path / "mended.kin"
     build([source], root, processes=1)
     (Store.open(root).folder / "tokens.form.npy").unlink()
+    write_jsonl(source, [*ROWS, page("http://c.example/", "<p>one more")])
+    build([source], root, processes=1)
+    assert_same_store(assert_sound(root), build([source], tmp_path / "fresh.kin", processes=1).store)
+
+
+@pytest.mark.parametrize("change", ["DELETE FROM pages WHERE row = 1", "UPDATE nodes SET node = 900 WHERE node = 1"])
+def test_building_again_mends_a_catalogue_with_other_rows(tmp_path: Path, source: Path, change: str) -> None:
+    """Its rows are not copied, even if its checksum is right."""
+    root = tmp_path / "mended.kin"
+    build([source], root, processes=1)
+    catalog = Store.open(root).folder / "catalog.sqlite"
+    with closing(sqlite3.connect(catalog)) as connection, connection:
+        connection.execute(change)
+    seal(root, catalog.relative_to(root))
     write_jsonl(source, [*ROWS, page("http://c.example/", "<p>one more")])
     build([source], root, processes=1)
     assert_same_store(assert_sound(root), build([source], tmp_path / "fresh.kin", processes=1).store)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +14,16 @@ from hypothesis import strategies as st
 from pagekin.model.arrays import Strings, UInt32s
 from pagekin.model.reading import Ragged, Reading, Tokens
 from pagekin.store import merge
-from pagekin.store.merge import Selection, join, merge_part, merge_strings, objects_of, pick
+from pagekin.store.merge import (
+    RankedStrings,
+    Selection,
+    join,
+    merge_part,
+    merge_ranked,
+    merge_strings,
+    objects_of,
+    pick,
+)
 
 # A reading as plain Python has it: the words of each of its pages.
 Plain = list[list[bytes]]
@@ -36,6 +45,9 @@ class Small:
     tokens: PlacedTokens
     title: Strings  # one a page
 
+    def __len__(self) -> int:
+        return len(self.title)
+
 
 def small(pages: Plain) -> Small:
     words = [word for page in pages for word in page]
@@ -44,6 +56,22 @@ def small(pages: Plain) -> Small:
     offsets = np.cumsum([0, *map(len, pages)])
     titles = Strings.of(b" ".join(page) for page in pages)
     return Small(Strings.of(forms), PlacedTokens(offsets, numbers, numbers + 100), titles)
+
+
+def with_forms(pages: Plain, forms: Strings) -> Small:
+    """The same with these forms, which are all words of the pages."""
+    numbers = {form: number for number, form in enumerate(forms.all_raw())}
+    plain = small(pages)
+    form = np.array([numbers[word] for page in pages for word in page], np.uint32)
+    return replace(plain, forms=forms, tokens=replace(plain.tokens, form=form))
+
+
+def ranked_strings(counts: Counter[bytes]) -> RankedStrings:
+    """Words as an earlier build has them, read-only as in its files."""
+    words = sorted(counts, key=lambda word: (-counts[word], word))
+    strings = Strings.of(words)
+    strings.offsets.flags.writeable = False
+    return RankedStrings(strings, np.array([counts[word] for word in words], np.int64))
 
 
 def tokens(reading: Reading) -> Ragged:
@@ -85,6 +113,31 @@ def test_a_united_vocabulary_is_that_of_a_dict(
     plain = [[small(pages).tokens.place[small(pages).tokens.row(row)].tolist() for row in range(len(pages))]
              for pages in readings]  # fmt: skip
     assert [p for _, places in pieces for p in places.tolist()] == [p for n, row in rows for p in plain[n][row]]
+
+
+@given(selections(), st.sampled_from([0.0, 100.0]))
+def test_a_vocabulary_that_begins_with_a_ranked_one_is_that_of_a_dict(
+    case: tuple[list[Plain], list[tuple[int, int]]], few: float
+) -> None:
+    """Whether the places of the strings that moved are searched, or all strings are sorted."""
+    readings, rows = case[0] or [[]], case[1]
+    before = Counter(word for page in readings[0] for word in page)
+    ranked = ranked_strings(before)
+    smalls = [with_forms(readings[0], ranked.strings), *map(small, readings[1:])]
+    table = np.array(rows, np.int64).reshape(-1, 2)
+    selection = Selection(cast(Any, smalls), table[:, 0].copy(), table[:, 1].copy())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(merge, "_FEW", few)
+        united, origin = merge_ranked(selection, "forms", {"tokens": "form"}, ranked)
+    expected = ranked_strings(Counter(word for number, row in rows for word in readings[number][row]))
+    words, numbers = expected.strings.all_raw(), range(len(before))
+    assert (united.strings.all_raw(), united.counts.tolist()) == (words, expected.counts.tolist())
+    assert [k if k in numbers else None for k in origin.tolist()] == [
+        ranked.strings.all_raw().index(word) if word in before else None for word in words
+    ]
+    for number, row in rows:
+        forms = smalls[number].tokens.form[smalls[number].tokens.row(row)]
+        assert [words[form] for form in united.tables[number][forms].tolist()] == readings[number][row]
 
 
 @given(selections())

@@ -101,10 +101,12 @@ def fold_bags(
             contents.frequency[counted[pages > 0]] += pages[pages > 0]  # these are words
     else:
         spill = local = Spill(file)
+        only_around = np.zeros(len(terms), np.int64)  # the number of bags that have a word, but not in their contents
         for piece in _pieces(folding, mapper):
-            for term, counts in ((piece.term, frequency), (piece.term[piece.count > 0], contents.frequency)):
+            for term, counts in ((piece.term, frequency), (piece.term[piece.count == 0], only_around)):
                 count_values(term, np.zeros(1, np.int64), np.array([len(term)]), counts)
             local.add(piece)
+        np.subtract(frequency[: len(terms)], only_around, out=contents.frequency)
     named = Terms(terms.name, terms.shown, frequency)
     evidence = _evidence(source, citations, nodes)
     return FoldedBags(strategy, named, contents, evidence, citations.link_counts, spill)

@@ -7,17 +7,17 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from pagekin.bags.stemming import TermVocabulary, vocabulary
+from pagekin.bags.stemming import KnownTerms, TermVocabulary, vocabulary
 from pagekin.kernels.page_output import NAVIGATION
 from pagekin.kernels.spans import count_rows
-from pagekin.model.arrays import Bools, Bytes, Int64s, Strings, UInt32s, UInt64s
+from pagekin.kernels.windows import blocks_at
+from pagekin.model.arrays import Bools, Bytes, Int64s, Strings, UInt32s, UInt64s, distinct
 from pagekin.model.reading import AnchorFlag, CheckedLinks, CheckedReading
 from pagekin.model.strategy import Strategy
 from pagekin.store.columns import each_string, row_ranges
 from pagekin.store.store import Store
 from pagekin.urls import host_of
 
-_TOKEN_BITS = 32
 _MIN_PAGES = 4  # that share a template
 _BUCKETS = 1 << 16  # by which hashes are counted; their counts stay in the cache
 _AT_ONCE = 1 << 20  # links, anchors or blocks
@@ -33,18 +33,19 @@ class BagSource:
     nodes: Int64s  # the pages of node k are rows nodes[k] to nodes[k+1]
     links: CheckedLinks
     node_hosts: Callable[[], list[str]]  # a function, since they are many and rarely needed
+    known: KnownTerms | None = None
     _vocabularies: dict[str, TermVocabulary] = field(default_factory=dict)  # by stemming and languages
 
     @classmethod
-    def of(cls, store: Store) -> Self:
+    def of(cls, store: Store, known: KnownTerms | None = None) -> Self:
         columns = (store.checked_reading, store.words, store.word_of_form, store.nodes, store.checked_links)
-        return cls(*columns, store.node_hosts)
+        return cls(*columns, store.node_hosts, known)
 
     def vocabulary(self, languages: list[str], stemming: str) -> TermVocabulary:
         """The term of every form; strategies with the same stemming share it."""
         key = " ".join([stemming, *languages])
         if key not in self._vocabularies:
-            self._vocabularies[key] = vocabulary(self.words, self.word_of_form, languages, stemming)
+            self._vocabularies[key] = vocabulary(self.words, self.word_of_form, languages, stemming, self.known)
         return self._vocabularies[key]
 
     def node_of_page(self) -> UInt32s:
@@ -104,8 +105,8 @@ def sequential_links(source: BagSource) -> tuple[Bools, Bytes]:
     there_and_back = _mutual(pair[by_place], pages)
     partners = np.bincount(there_and_back // pages, minlength=pages)
     in_sequence = (partners[there_and_back // pages] <= 2) & (partners[there_and_back % pages] <= 2)
-    found = by_place & np.isin(pair, there_and_back[in_sequence])
-    found |= by_rel & np.isin(pair, _mutual(pair[by_rel], pages))
+    found = by_place & _is_among(pair, there_and_back[in_sequence])
+    found |= by_rel & _is_among(pair, _mutual(pair[by_rel], pages))
     sequential[link[found]] = True
     marked = np.zeros(len(is_place), bool)
     marked[anchor[found & by_place]] = True
@@ -116,8 +117,16 @@ def sequential_links(source: BagSource) -> tuple[Bools, Bytes]:
 
 def _mutual(pairs: Int64s, nodes: int) -> Int64s:
     """The distinct pairs of two nodes, `one * nodes + other`, that are there in both directions."""
-    pairs = np.unique(pairs[pairs // nodes != pairs % nodes])
-    return pairs[np.isin(pairs, pairs % nodes * nodes + pairs // nodes, assume_unique=True)]
+    pairs = distinct(pairs[pairs // nodes != pairs % nodes])
+    return pairs[_is_among(pairs % nodes * nodes + pairs // nodes, pairs)]
+
+
+def _is_among(numbers: Int64s, ordered: Int64s) -> Bools:
+    """Whether each number is among some that ascend; as `distinct`, it does without numpy.ma."""
+    if not len(ordered):
+        return np.zeros(len(numbers), bool)
+    found: Bools = ordered[np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)] == numbers
+    return found
 
 
 def _templates(reading: CheckedReading, share: float) -> Bytes:
@@ -226,8 +235,4 @@ def blocks_of_anchors(reading: CheckedReading, page: UInt32s | Int64s, anchor: I
     """The block that contains each of some anchors, given the page and the place in the columns of anchors."""
     anchors, blocks = reading.anchors, reading.blocks
     token = anchors.start[anchor].astype(np.int64) - ((anchors.flags[anchor] & AnchorFlag.TRAILING) != 0)
-    first, last = (int(page.min()), int(page.max()) + 1) if len(page) else (0, 0)
-    offsets = blocks.offsets[first : last + 1]
-    begins = np.repeat(np.arange(first, last), np.diff(offsets)) << _TOKEN_BITS | blocks.token[offsets[0] : offsets[-1]]
-    found = offsets[0] + np.searchsorted(begins, page.astype(np.int64) << _TOKEN_BITS | token, side="right") - 1
-    return np.asarray(np.minimum(np.maximum(found, blocks.offsets[page]), len(blocks.token) - 1), np.int64)
+    return blocks_at(blocks.offsets, blocks.token, page.astype(np.int64), token)

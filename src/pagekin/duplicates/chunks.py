@@ -17,7 +17,7 @@ from pagekin.duplicates.settings import GroupSettings
 from pagekin.kernels import canonical as kernel
 from pagekin.kernels.canonical import AT_LINE_START, LINE, MOST_NUMBERING, NOTHING, SPACE
 from pagekin.kernels.chunks import WINDOW, blake2b_spans, chunk_elements, cut_chunks, mark_boundaries, rabin_tables
-from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, offsets_of, together
+from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s, distinct, offsets_of, together
 from pagekin.model.reading import Blocks, CheckedReading, Reading
 from pagekin.store.checks import unpack_rows
 from pagekin.store.columns import Mapper
@@ -212,7 +212,7 @@ def _ranges(reading: Reading, rows: range, size: int) -> Iterator[range]:
     total = int(sizes[-1]) if len(sizes) else 0
     ends = np.append(np.searchsorted(sizes, np.arange(size, total, size)) + 1, len(rows))
     begin = rows.start
-    for end in np.unique(ends[ends > 0]).tolist():
+    for end in distinct(ends[ends > 0]).tolist():
         yield range(begin, rows.start + end)
         begin = rows.start + end
 

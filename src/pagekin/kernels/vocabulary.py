@@ -8,7 +8,7 @@ from pagekin.kernels.characters import peek
 from pagekin.kernels.compile import inlined, kernel
 from pagekin.kernels.minhash import mix
 from pagekin.kernels.spans import permute
-from pagekin.model.arrays import Bytes, Int64s, UInt32s, UInt64s
+from pagekin.model.arrays import Bools, Bytes, Int64s, UInt32s, UInt64s
 
 _HIGH = np.uint64(0xFFFFFFFF00000000)
 _ONE, _HALF, _PRIME = np.uint64(1), np.uint64(32), np.uint64(0x9E3779B97F4A7C15)
@@ -16,6 +16,7 @@ _FEW = 12  # strings that are sorted by insertion
 _CHUNK = 7  # bytes of a string that are compared at a time
 _SHORT = 7  # bytes, which fit into a number with their count
 _MORE = 8  # stands for all lengths above _CHUNK
+NO_STRING = np.uint32(0xFFFFFFFF)
 
 
 class HashTable(NamedTuple):
@@ -142,6 +143,45 @@ def add_strings(data: Bytes, starts: Int64s, ends: Int64s, table: HashTable, cou
 
 
 @kernel
+def find_strings(data: Bytes, starts: Int64s, ends: Int64s, table: HashTable) -> UInt32s:
+    """The number of each span of `data` in a table, or NO_STRING."""
+    numbers = np.full(len(starts), NO_STRING)
+    mask = np.uint64(len(table.slots) - 1)
+    for k in range(len(starts)):
+        start, end = starts[k], ends[k]
+        key = _key(data, start, end - start)
+        value = mix(key)
+        slot = value & mask
+        while table.slots[slot]:
+            entry = table.slots[slot]
+            number = np.uint64(entry & ~_HIGH) - _ONE
+            if (entry ^ value) & _HIGH == 0 and table.keys[number] == key:
+                other, other_end = table.offsets[number], table.offsets[number + _ONE]
+                if end - start <= _SHORT or _are_equal(data, start, end, table.data, other, other_end):
+                    numbers[k] = number
+                    break
+            slot = (slot + _ONE) & mask
+    return numbers
+
+
+@kernel
+def found_in_order(strings: Bytes, offsets: Int64s, others: Bytes, other_offsets: Int64s, most: int) -> Bools:
+    """Whether each string is among others that come in nearly the same order.
+
+    Each is looked for among `most` others after the last one that was found; one that is elsewhere is missed.
+    """
+    found = np.zeros(len(offsets) - 1, np.bool_)
+    place = 0
+    for k in range(len(found)):
+        for j in range(place, min(place + most, len(other_offsets) - 1)):
+            if _are_equal(strings, offsets[k], offsets[k + 1], others, other_offsets[j], other_offsets[j + 1]):
+                found[k] = True
+                place = j + 1
+                break
+    return found
+
+
+@kernel
 def intern(data: Bytes, starts: Int64s, ends: Int64s) -> tuple[UInt32s, Int64s]:
     """Number the spans of `data` in order of first appearance; spans with equal bytes get the same number.
 
@@ -233,3 +273,25 @@ def sort_spans(data: Bytes, starts: Int64s, ends: Int64s) -> Int64s:
                     pending.append((first, k, depth + _CHUNK))
                 first = k
     return order
+
+
+@kernel
+def places_of_spans(
+    data: Bytes, starts: Int64s, ends: Int64s, ordered: Int64s, which: Int64s, first: Int64s, last: Int64s
+) -> Int64s:
+    """For each span which[k], the first place from first[k] to last[k] in `ordered` whose span is not less.
+
+    The spans ordered[first[k]:last[k]] are in the order of their bytes.
+    """
+    places = np.empty(len(which), np.int64)
+    for k in range(len(which)):
+        low, high, span = first[k], last[k], which[k]
+        while low < high:
+            middle = (low + high) // 2
+            other = ordered[middle]
+            if _is_less(data, starts[other], ends[other], starts[span], ends[span]):
+                low = middle + 1
+            else:
+                high = middle
+        places[k] = low
+    return places

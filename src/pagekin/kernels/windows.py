@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pagekin.kernels.compile import inlined, inner
+from pagekin.kernels.compile import inlined, inner, kernel
 from pagekin.kernels.page_output import BREAK, CELL, HEADING, ITEM, LIST_END, PARAGRAPH, TABLE_END
 from pagekin.kernels.spans import lower_bound
 from pagekin.model.arrays import Bytes, Int32s, Int64s, UInt32s
@@ -44,6 +44,16 @@ def distance_weight(distance: int, by_distance: bool) -> float:
 def block_at(block_token: UInt32s, first_block: int, last_block: int, token: int) -> int:
     """The block of a token, which is numbered within its page: the last one that begins at or before the token."""
     return max(lower_bound(block_token, first_block, last_block, token + 1) - 1, first_block)
+
+
+@kernel
+def blocks_at(offsets: Int64s, block_token: UInt32s, page: Int64s, token: Int64s) -> Int64s:
+    """`block_at` for tokens of pages; any block for a page without blocks."""
+    found = np.empty(len(page), np.int64)
+    for k in range(len(page)):
+        first, last = offsets[page[k]], offsets[page[k] + 1]
+        found[k] = min(block_at(block_token, first, last, token[k]), len(block_token) - 1)
+    return found
 
 
 @inlined

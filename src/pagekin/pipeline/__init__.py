@@ -2,7 +2,7 @@
 
 sources      open_sources: the captures, redirects and skips of folders, archives and JSON lines
 reading      read_captures: tokens, anchors and blocks of each page, in parallel; known pages are not read again
-store        write_store: one generation of files from all readings
+store        write_store: one generation of files from all readings; known vocabularies and catalogue rows are reused
 bags         fold_bags: the weighted terms of each node
 signatures   write_signed_bags: the weights of each bag and its min-hashes
 latent       write_latent: the vectors of pages and words in the leading dimensions of their contents

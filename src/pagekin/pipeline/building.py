@@ -223,8 +223,8 @@ def _usable(root: Path, fingerprint: dict[str, Any], is_same: Callable[[Manifest
 
 
 def _is_reused(file: str) -> bool:
-    """Whether a build of other pages reads a file of the old store: what was read before, and the chunks of texts."""
-    return file.startswith("store-") or Path(file).name.startswith(("chunks.", f"{SHARDS}."))
+    """Whether a build of other pages reads a file of the old store: what was read before, chunks, and terms."""
+    return file.startswith("store-") or Path(file).name.startswith(("chunks.", "terms.name.", f"{SHARDS}."))
 
 
 def _has_vectors(root: Path) -> bool:

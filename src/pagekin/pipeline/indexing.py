@@ -13,7 +13,7 @@ import numpy as np
 from pagekin.bags.build import fold_bags
 from pagekin.bags.shuffle import folded_on_executors
 from pagekin.bags.source import BagSource, ignored_parts
-from pagekin.bags.stemming import stop_words
+from pagekin.bags.stemming import KnownTerms, language_of, stop_words
 from pagekin.duplicates.chunks import EarlierChunks
 from pagekin.duplicates.fingerprints import ChunkSource, earlier_chunks, write_fingerprints
 from pagekin.engines.local import WorkerPool
@@ -26,7 +26,7 @@ from pagekin.index.titles import write_titles
 from pagekin.latent.build import write_latent
 from pagekin.latent.given import VectorFile, write_given_vectors
 from pagekin.links.statistics import write_link_statistics
-from pagekin.model.arrays import Bytes
+from pagekin.model.arrays import Bytes, Strings
 from pagekin.model.progress import Progress
 from pagekin.model.strategy import NEIGHBOURS, Strategy
 from pagekin.pipeline.context import DIVIDING, GROUPS, BuildContext, Replaced
@@ -34,6 +34,7 @@ from pagekin.search.calibration import calibrate
 from pagekin.search.indexed_store import IndexedStore
 from pagekin.search.neighbours import write_neighbours
 from pagekin.store import manifest as manifests
+from pagekin.store.columns import each_string, open_part
 from pagekin.store.manifest import Manifest
 from pagekin.store.shards import divide, open_shards
 from pagekin.store.stage_files import Stages
@@ -116,7 +117,8 @@ def _write_bags(
 ) -> dict[str, Any]:
     """Write what needs no calibration; return the entries of near-duplicates and of vectors in the manifest."""
     context.enter("making bags")
-    pool, stages, source = context.pool, context.stages(store.root), BagSource.of(store)
+    pool, stages = context.pool, context.stages(store.root)
+    source = BagSource.of(store, replaced and _known_terms(store.root, replaced.manifest))
     ignored = ignored_parts(source, strategy)
     write_chunks = partial(_write_chunks, store, folder, ignored.words, replaced, stages)
     # Kernels cut chunks while Python code works on the rest.
@@ -131,7 +133,10 @@ def _write_bags(
             context.enter("latent dimensions")
             write_latent(folder, folded, stages)
         context.enter("inverting")
-        write_inverted(folder, np.flatnonzero(store.in_degrees()[:signed] >= strategy.min_in_links), stages)
+        linked = (
+            store.in_degrees()[:signed] >= strategy.min_in_links if strategy.min_in_links else np.ones(signed, bool)
+        )
+        write_inverted(folder, np.flatnonzero(linked), stages)
         write_link_statistics(folder, store, folded.counting_links)
         stopped = stop_words(strategy.language) if strategy.stemming == "stopstem" else ()
         write_titles(folder, store.node_titles(), stopped)
@@ -156,6 +161,19 @@ def _write_chunks(
     source = ChunkSource(store, ignored, GROUPS)
     earlier = replaced and _earlier_chunks(replaced, source)
     return write_fingerprints(folder, source._replace(earlier=earlier), stages, wanted)
+
+
+def _known_terms(root: Path, manifest: Manifest) -> KnownTerms | None:
+    """The terms of an index, if its pages are in one language."""
+    if manifest.index is None or manifest.index["version"] != INDEX_VERSION:
+        return None
+    strategy = manifest.index["strategy"]
+    with suppress(StoreError):
+        tags = set(each_string(open_part(root / manifest.folder, "pages.language", Strings)))
+        languages = {language_of(tag, strategy["language"]) for tag in tags}
+        terms = open_part(root / manifest.index_folder, "terms.name", Strings)
+        return KnownTerms(terms, languages.pop(), strategy["stemming"]) if len(languages) == 1 else None
+    return None
 
 
 def _earlier_chunks(replaced: Replaced, source: ChunkSource) -> EarlierChunks | None:

@@ -28,15 +28,13 @@ class _File(NamedTuple):
     modified: int
     regular: bool
     is_html: bool
+    is_note: bool
 
     @classmethod
     def of(cls, path: str, status: os.stat_result) -> Self:
         facts = (status.st_size, status.st_mtime_ns, stat.S_ISREG(status.st_mode))
-        return cls(path, *facts, path.lower().endswith(HTML_SUFFIXES))
-
-    @property
-    def is_note(self) -> bool:
-        return self.path.lower().endswith(MARKDOWN_SUFFIXES)
+        name = path.lower()
+        return cls(path, *facts, name.endswith(HTML_SUFFIXES), name.endswith(MARKDOWN_SUFFIXES))
 
     def capture(self, source: str, url: str | None) -> Capture | Skip:
         if url is None:

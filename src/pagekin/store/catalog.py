@@ -5,6 +5,7 @@ import sqlite3
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain, islice
 from pathlib import Path
@@ -52,19 +53,52 @@ INSERT INTO titles (titles) VALUES ('rebuild');
 """
 
 
-def write_catalog(folder: Path, tables: Mapping[str, Iterable[Sequence[Any]]]) -> None:
-    """Write a new catalogue from the rows of each table; the same rows give the same bytes."""
+# Rows of an earlier catalogue, whose numbers become larger by ?1: those from ?2 to before ?3.
+_COPY = {
+    "nodes": """INSERT INTO nodes SELECT node + ?1, id, url, host, title, first_row + ?1, rows, in_degree, out_degree
+      FROM earlier.nodes WHERE node >= ?2 AND node < ?3 ORDER BY node""",
+    "pages": """INSERT INTO pages SELECT row + ?1, node + ?1, url, title, host, language, charset, captured, source,
+      offset, flags, html_bytes, text_bytes, tokens, anchors, digest, full_title
+      FROM earlier.pages WHERE row >= ?2 AND row < ?3 ORDER BY row""",
+}
+
+
+@dataclass(frozen=True)
+class CopiedRows:
+    """Consecutive rows of a table that an earlier catalogue has as well, but for the numbers of pages and nodes."""
+
+    first: int
+    earlier: range  # the numbers of the rows there
+
+
+Rows = Iterable[Sequence[Any]]
+
+
+def write_catalog(
+    folder: Path, tables: Mapping[str, Iterable[Rows | CopiedRows]], earlier: "Catalog | None" = None
+) -> None:
+    """Write a new catalogue from the rows of each table; the same rows give the same bytes.
+
+    Rows of nodes and pages may be copied from an earlier catalogue, if every page is a node.
+    """
     try:
-        connection = sqlite3.connect(folder / NAME, isolation_level=None)
+        connection = sqlite3.connect((folder / NAME).absolute().as_uri(), isolation_level=None, uri=True)
     except sqlite3.Error as error:
         raise StoreError(f"{folder / NAME} cannot be written: {error}") from error
     try:
         for setting in ("page_size = 8192", "journal_mode = OFF", "synchronous = OFF"):
             connection.execute(f"PRAGMA {setting}")
         connection.executescript(_SCHEMA)
+        if earlier is not None:
+            connection.execute("ATTACH ? AS earlier", [earlier.uri])
         connection.execute("BEGIN")
-        for table, rows in tables.items():
-            _insert(connection, table, iter(rows))
+        for table, parts in tables.items():
+            for rows in parts:
+                if isinstance(rows, CopiedRows):
+                    begin, end = rows.earlier.start, rows.earlier.stop
+                    connection.execute(_COPY[table], [rows.first - begin, begin, end])
+                else:
+                    _insert(connection, table, iter(rows))
         connection.execute("COMMIT")
         connection.executescript(_INDEXES)
     except sqlite3.Error as error:
@@ -161,9 +195,9 @@ class Catalog:
         self.path = folder / NAME
         if not self.path.is_file():
             raise StoreError(f"{self.path} is missing; build the store again")
-        uri = f"{self.path.resolve().as_uri()}?mode=ro&immutable=1"
+        self.uri = f"{self.path.resolve().as_uri()}?mode=ro&immutable=1"
         try:
-            self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+            self._connection = sqlite3.connect(self.uri, uri=True, check_same_thread=False)
         except sqlite3.Error as error:
             raise StoreError(f"{self.path} cannot be opened: {error}") from error
         finalize(self, self._connection.close)  # Python 3.13 warns of those that are left to the garbage collector
@@ -193,6 +227,14 @@ class Catalog:
             for name, count in (("pages", pages), ("nodes", nodes))
         ]
         self._expect_none(wrong)
+
+    def verify_numbers(self, pages: int, nodes: int) -> None:
+        """Raise StoreError unless pages and nodes have these numbers of rows, which are numbered from 0 on."""
+        for key, table, count in (("row", "pages", pages), ("node", "nodes", nodes)):
+            found = tuple(
+                self.rows(f"SELECT count(*), coalesce(min({key}), 0), coalesce(max({key}), -1) FROM {table}")[0]
+            )
+            check(found == (count, 0, count - 1), self.path, f"{table} has other rows")
 
     def verify_dropped(self) -> None:
         """Raise StoreError unless all values of redirects, skips and older captures have their types."""
@@ -315,6 +357,10 @@ class Catalog:
         """URL and title of all nodes with pages."""
         rows = self.each("SELECT url, title FROM nodes WHERE first_row IS NOT NULL ORDER BY node")
         return ((url, title) for url, title in rows)
+
+    def short_titles(self) -> list[str]:
+        """The short titles of all pages."""
+        return [row[0] for row in self.each("SELECT title FROM pages ORDER BY row")]
 
     def named_pages(self, rows: Sequence[int]) -> list[dict[str, str]]:
         """The URLs and titles of pages."""

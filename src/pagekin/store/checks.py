@@ -142,12 +142,12 @@ def unpack_rows(blobs: Blobs, rows: range, sizes: Int64s, where: str) -> bytes:
 
 def check_urls(urls: Strings, path: Path | str) -> None:
     """Raise StoreError unless all strings have the scheme and the host of a canonical URL, and are UTF-8."""
-    for url in urls.all_raw():
-        try:
-            known = url.startswith((b"http://", b"https://")) and bool(url.decode("utf-8"))
-        except UnicodeDecodeError:
-            known = False
-        check(known, path, "it holds something else than URLs")
+    sound = all(url.startswith((b"http://", b"https://")) for url in urls.all_raw())
+    try:
+        urls.data.tobytes().decode("utf-8")  # no URL begins inside of a character
+    except UnicodeDecodeError:
+        sound = False
+    check(sound, path, "it holds something else than URLs")
 
 
 def check_links(links: Links, reading: Reading, where: str = "") -> CheckedLinks:

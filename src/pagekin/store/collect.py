@@ -189,7 +189,7 @@ class PageCollector:
 
     def __init__(self, old: Store | None, spooled: Sequence[Path], settings: ReadingSettings | None = None) -> None:
         self._settings = settings or ReadingSettings()
-        self._read_pages = ReadPages()
+        self._read_pages = ReadPages(earlier=old)
         self._old = old
         self._complete: dict[tuple[str, int, int], int] = {}  # source -> its number in the old store
         self._redirects: list[Redirect] = []  # these three from the old store

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from pagekin.errors import StoreError
-from pagekin.model.arrays import Array, Int64s, Strings
+from pagekin.model.arrays import Array, Int64s, Strings, distinct
 from pagekin.model.files import sync_file, sync_folder
 from pagekin.model.reading import RAGGED_PARTS, Pages, Reading, Sources, Width
 from pagekin.store.array_files import map_array, map_pieces, write_header
@@ -100,7 +100,7 @@ def row_ranges(offsets: Int64s, size: int) -> list[tuple[int, int]]:
     [(0, 2), (2, 4)]
     """
     cuts = np.searchsorted(offsets, np.arange(size, offsets[-1], size))
-    return list(pairwise(np.unique([0, *cuts.tolist(), len(offsets) - 1]).tolist()))
+    return list(pairwise(distinct(np.array([0, *cuts.tolist(), len(offsets) - 1])).tolist()))
 
 
 def string_ranges(strings: Strings) -> Iterator[Strings]:

@@ -11,7 +11,15 @@ from typing import overload
 import numpy as np
 
 from pagekin.kernels.spans import copy_spans, count_values, map_spans, strings_of
-from pagekin.kernels.vocabulary import add_strings, copy_table, new_table, sort_spans
+from pagekin.kernels.vocabulary import (
+    NO_STRING,
+    add_strings,
+    copy_table,
+    find_strings,
+    new_table,
+    places_of_spans,
+    sort_spans,
+)
 from pagekin.model.arrays import Array, Int64s, Strings, UInt32s, offsets_of
 from pagekin.model.reading import CheckedReading, Ragged
 
@@ -19,6 +27,7 @@ _PIECE = 1 << 27  # bytes merged at a time, at most
 _PIECE_OF_READING = 1 << 18  # the same for each reading: it takes time to open many, and small pieces stay in the cache
 _RUN = 1 << 22  # bytes of consecutive rows that are not gathered
 _OBJECTS = 1 << 14  # values converted to Python objects at a time
+_FEW = 1 / 16  # of the strings of a list, whose places are searched instead of sorting all
 
 
 @dataclass(frozen=True)
@@ -177,6 +186,10 @@ class Lexicon:
             larger = new_table(max(count, 2 * len(table.keys)), max(size, 2 * len(table.data)))
             self._table = copy_table(table, self._count, larger)
 
+    def find(self, strings: Strings) -> UInt32s:
+        """The number of each string, or NO_STRING."""
+        return find_strings(strings.data, strings.offsets[:-1], strings.offsets[1:], self._table)
+
     def strings(self) -> Strings:
         offsets = self._table.offsets[: self._count + 1]
         return Strings(offsets, self._table.data[: offsets[-1]])
@@ -197,20 +210,45 @@ def order_of(strings: Strings, counts: Int64s | None = None) -> Int64s:
     return order if counts is None else order[np.argsort(-counts[order], kind="stable")]
 
 
+@dataclass(frozen=True)
+class RankedStrings:
+    """The distinct strings of an earlier build by descending count, then by their bytes; and those counts."""
+
+    strings: Strings
+    counts: Int64s
+
+
 def merge_strings(selection: Selection, name: str, uses: Mapping[str, str], frequent_first: bool = False) -> FormTable:
     """Merge the strings of all readings that a selected page uses; `uses`: the columns that refer to them, by part."""
+    return unite(_used(selection, name, uses), frequent_first)
 
-    def used() -> Iterator[tuple[Strings, Int64s]]:
-        for number, reading in enumerate(selection.readings):
-            strings: Strings = getattr(reading, name)
-            rows, counts = selection.rows_of(number), np.zeros(len(strings), np.int64)
-            for part, column in uses.items():
-                ragged: Ragged = getattr(reading, part)
-                starts = ragged.offsets[rows]
-                count_values(getattr(ragged, column), starts, ragged.offsets[rows + 1] - starts, counts)
-            yield strings, counts
 
-    return unite(used(), frequent_first)
+def merge_ranked(
+    selection: Selection, name: str, uses: Mapping[str, str], ranked: RankedStrings
+) -> tuple[FormTable, Int64s]:
+    """The same, most frequent first, if those of the first reading are `ranked`, by their counts in all of its rows.
+
+    Also return the number in `ranked` of each of the strings, or a larger number.
+    """
+    used = _used(selection, name, uses, without=True)
+    _, dropped = next(used)
+    return unite_ranked(ranked, ranked.counts - dropped, used)  # one reading is open at a time
+
+
+def _used(
+    selection: Selection, name: str, uses: Mapping[str, str], without: bool = False
+) -> Iterator[tuple[Strings, Int64s]]:
+    """The strings of each reading with their counts in the selected rows; or in all others, of the first reading."""
+    for number, reading in enumerate(selection.readings):
+        strings: Strings = getattr(reading, name)
+        rows, counts = selection.rows_of(number), np.zeros(len(strings), np.int64)
+        if without and number == 0:
+            rows = np.delete(np.arange(len(reading)), rows)
+        for part, column in uses.items():
+            ragged: Ragged = getattr(reading, part)
+            starts = ragged.offsets[rows]
+            count_values(getattr(ragged, column), starts, ragged.offsets[rows + 1] - starts, counts)
+        yield strings, counts
 
 
 def unite(lists: Iterable[tuple[Strings, Int64s]], frequent_first: bool = False) -> FormTable:
@@ -236,6 +274,48 @@ def unite(lists: Iterable[tuple[Strings, Int64s]], frequent_first: bool = False)
         if len(ranking):
             table[:] = renumbered[table]
     return FormTable(pick(lexicon.strings(), ranking), totals[ranking], tables)
+
+
+def unite_ranked(
+    ranked: RankedStrings, counts: Int64s, lists: Iterable[tuple[Strings, Int64s]]
+) -> tuple[FormTable, Int64s]:
+    """`unite` of ranked strings, which have these counts now, and of other lists, most frequent first.
+
+    Only strings whose counts have changed are sorted. Also return the number in `ranked` of each of the strings, or a
+    larger number.
+
+    >>> ranked = RankedStrings(Strings.of(["oak", "ash", "elm"]), np.array([3, 1, 1]))
+    >>> united, origin = unite_ranked(ranked, np.array([3, 1, 1]), [(Strings.of(["elm", "yew"]), np.array([1, 2]))])
+    >>> list(united.strings), united.counts.tolist(), [table.tolist() for table in united.tables]
+    (['oak', 'elm', 'yew', 'ash'], [3, 2, 2, 1], [[0, 3, 1], [1, 2]])
+    >>> origin.tolist()
+    [0, 2, 4, 1]
+    """
+    others, known, lexicon = unite(lists), len(ranked.strings), Lexicon()
+    lexicon.enter(others.strings, np.arange(len(others.strings)))
+    strings, totals = join(ranked.strings, others.strings), np.concatenate([counts, others.counts])
+    number = np.arange(known, len(strings))  # of each of the others
+    found = lexicon.find(ranked.strings)
+    both = np.flatnonzero(found != NO_STRING)
+    totals[both] += others.counts[found[both]]
+    number[found[both]] = both
+    is_new = number >= known
+    stays = totals[:known] == ranked.counts
+    moved = np.concatenate([np.flatnonzero(~stays & (totals[:known] > 0)), number[is_new]])
+    moved = moved[order_of(pick(strings, moved), totals[moved])]
+    order = np.flatnonzero(stays)
+    if len(moved) <= _FEW * known:
+        bounds = [np.searchsorted(-totals[order], -totals[moved], side) for side in ("left", "right")]
+        place = places_of_spans(strings.data, strings.offsets[:-1], strings.offsets[1:], order, moved, *bounds)
+        order = np.insert(order, place, moved)
+    else:
+        order = np.concatenate([order, moved])
+        order = order[order_of(pick(strings, order), totals[order])]
+    ranks = np.zeros(len(strings), np.uint32)
+    ranks[order] = np.arange(len(order), dtype=np.uint32)
+    of_others = ranks[number]
+    tables = [ranks[:known], *(of_others[table] if len(number) else table for table in others.tables)]
+    return FormTable(pick(strings, order), totals[order], tables), order
 
 
 def inverse(order: Int64s) -> UInt32s:

@@ -17,6 +17,7 @@ from pagekin.errors import SourceError
 from pagekin.model.arrays import Array, Bytes, Int64s, Strings
 from pagekin.model.capture import NOT_HTML, Origin, PageFlags, Rank, ReadingSettings, Redirect, Skip, preference
 from pagekin.model.reading import CheckedReading
+from pagekin.store.store import Store
 from pagekin.urls import host_of, variant_key, variants
 
 _MAX_HOPS = 20
@@ -37,6 +38,7 @@ class ReadPages:
     sources: set[Origin] = field(default_factory=set)  # every file
     older: list[tuple[str, Rank]] = field(default_factory=list)  # not read, since a newer capture won before
     dependent: set[str] = field(default_factory=set)  # names of sources whose pages depend on other files
+    earlier: Store | None = None  # that of the first reading
 
 
 @dataclass

@@ -11,6 +11,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 
 from pagekin.errors import MisuseError, NoPageError, PagekinError, StoreError
+from pagekin.kernels.graph import degrees
 from pagekin.model.arrays import Int64s, Strings, UInt32s
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.reading import NO_TARGET, Blobs, CheckedLinks, CheckedReading, Links, Reading
@@ -18,6 +19,7 @@ from pagekin.store.catalog import Catalog
 from pagekin.store.checks import blocks, check, check_links, check_offsets, check_reading, check_urls, unpack
 from pagekin.store.columns import open_array, open_part, open_reading
 from pagekin.store.manifest import Manifest, damaged_files, read_manifest
+from pagekin.store.merge import RankedStrings, join, pick
 from pagekin.store.opened import opened_once
 from pagekin.store.shards import open_shards
 from pagekin.store.suggestions import similar_pages, with_parts
@@ -136,9 +138,27 @@ class Store:
         check(len(nodes) == len(self.reading.targets), self.folder / "targets.node.npy", "it belongs to other targets")
         return nodes
 
+    def node_urls(self) -> Strings:
+        """The URL of every node, if every page is a node."""
+        outside = np.flatnonzero(self.node_of_target >= len(self))
+        check(
+            len(self) + len(outside) == len(self.links), self.folder / "targets.node.npy", "it belongs to other nodes"
+        )
+        return join(self.reading.pages.url, pick(self.reading.targets, outside))
+
     @cached_property
     def form_counts(self) -> Int64s:
         return open_array(self.folder, "forms.count", np.int64, below=None)
+
+    @cached_property
+    def ranked_forms(self) -> RankedStrings:
+        """All forms with their counts; they are verified, since later builds compute with them."""
+        return _ranked(self.reading.forms, self.form_counts, self.folder / "forms.count.npy")
+
+    @cached_property
+    def ranked_words(self) -> RankedStrings:
+        counts = open_array(self.folder, "words.count", np.int64, below=None)
+        return _ranked(self.words, counts, self.folder / "words.count.npy")
 
     @cached_property
     def word_of_form(self) -> UInt32s:
@@ -149,15 +169,18 @@ class Store:
     def verify(self) -> None:
         """Raise StoreError if a number in any file leads nowhere. Opening a store looks at its short files only."""
         self.verify_reading()
-        _ = self.checked_links, self.node_of_target, self.word_of_form
         open_shards(self.folder, len(self))
         self.catalog.verify(len(self), len(self.nodes) - 1, len(self.links))
 
     def verify_reading(self) -> None:
         """The same for what was read, which is all that a build of other pages reuses."""
-        _ = self.checked_reading
+        _ = self.checked_reading, self.ranked_forms, self.ranked_words, self.word_of_form
+        _ = self.checked_links, self.nodes, self.node_of_target
         check_urls(self.reading.pages.url, self.folder / "pages.url.data.npy")
         check_urls(self.reading.targets, self.folder / "targets.data.npy")
+        if not self.settings.chop_host:
+            self.node_urls()
+        self.catalog.verify_numbers(len(self), len(self.links))
         self.catalog.verify_dropped()
 
     def node_hosts(self) -> list[str]:
@@ -171,6 +194,11 @@ class Store:
     def in_degrees(self) -> Int64s:
         """The number of pages that link to each node."""
         return np.fromiter((row[0] for row in self.catalog.each("SELECT in_degree FROM nodes ORDER BY node")), np.int64)
+
+    def degrees(self) -> tuple[Int64s, Int64s]:
+        """The in-degree and the out-degree of every node, counted in its links."""
+        node_of_page = np.repeat(np.arange(len(self.nodes) - 1, dtype=np.uint32), np.diff(self.nodes))
+        return degrees(self.checked_links.offsets, self.checked_links.page, node_of_page)
 
     @report_damage
     def text(self, row: int) -> str:
@@ -322,3 +350,10 @@ class Store:
         nodes = dict.fromkeys(self.node_of_target[targets[targets != NO_TARGET]].tolist())
         nodes.pop(own, None)
         return self.catalog.named_nodes(list(nodes)[:limit])
+
+
+def _ranked(strings: Strings, counts: Int64s, file: Path) -> RankedStrings:
+    """Strings by descending count; raise StoreError if they are not."""
+    sound = len(counts) == len(strings) and bool((counts > 0).all()) and bool((counts[1:] <= counts[:-1]).all())
+    check(sound, file, "it belongs to other strings")
+    return RankedStrings(strings, counts)

@@ -8,20 +8,33 @@ from functools import partial
 from itertools import chain, count, groupby, repeat, tee
 from operator import add, attrgetter, itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from pagekin.kernels.graph import degrees, in_links
+from pagekin.kernels.vocabulary import NO_STRING
 from pagekin.model.arrays import Array, Bools, Bytes, Int64s, Strings, UInt32s, distinct, word_of
 from pagekin.model.capture import PageFlags, Rank, ReadingSettings, Skip
 from pagekin.model.reading import RAGGED_PARTS, AnchorFlag, Anchors, CheckedReading, Links, Pages, Sources
 from pagekin.store import merge
-from pagekin.store.catalog import write_catalog
+from pagekin.store.catalog import CopiedRows, Rows, write_catalog
 from pagekin.store.checks import column_types
 from pagekin.store.columns import Mapper, column_writer, flat_columns, open_array, open_part, write_columns
-from pagekin.store.merge import Selection, join, lengths_in, merge_part, merge_strings, objects_of, pick
+from pagekin.store.merge import (
+    FormTable,
+    Selection,
+    join,
+    lengths_in,
+    merge_part,
+    merge_ranked,
+    merge_strings,
+    objects_of,
+    pick,
+    unite_ranked,
+)
 from pagekin.store.select import ReadPages, SelectedPages
+from pagekin.store.store import Store
 from pagekin.store.titles import short_titles
 from pagekin.urls import host_of, page_id
 
@@ -30,6 +43,8 @@ _LOWER = np.arange(256, dtype=np.uint8)
 _LOWER[ord("A") : ord("Z") + 1] += ord("a") - ord("A")
 _LAST_ASCII, _LINE = 127, ord("\n")
 _BLOCK = 1 << 20  # numbers
+_FEWEST_ROWS = 16  # of a catalogue that are copied together
+_UNKNOWN = np.iinfo(np.int64).max
 STRING_USES = {"forms": {"tokens": "form", "titles": "form"}, "targets": {"anchors": "target"}}  # by part and column
 COUNTED = ("tokens", "anchors")
 _DROPPED = {
@@ -107,11 +122,16 @@ def write_store(
     aliases = ((url, selected.row_of[page], kind) for url, (page, kind) in selected.aliases.items())
     degrees_of_nodes = zip(*map(objects_of, degrees), strict=True)
     written = WrittenColumns(pages, sources, objects_of(nodes.urls), nodes.offsets, degrees_of_nodes, counted)
+    known = None
+    if read_pages.earlier is not None and not settings.chop_host:
+        page = np.where(selection.reading == 0, selection.row, -1)
+        known = KnownRows.of(read_pages.earlier, page, nodes.urls, degrees)
     chosen = ChosenFacts(len(selected.aliases), aliases, selected.skips, selected.older)
     others = [name for name in RAGGED_PARTS if name != "anchors" and name not in STRING_USES["forms"]]
     # The words take longest, and nothing else waits for them.
-    writing = [partial(_write_words, folder, selection, offsets), *(partial(write_part, {}, name) for name in others)]
-    return finish_store(folder, read_pages, chosen, written, mapper, writing)
+    write_words = partial(_write_words, folder, selection, offsets, read_pages.earlier)
+    writing = [write_words, *(partial(write_part, {}, name) for name in others)]
+    return finish_store(folder, read_pages, chosen, written, mapper, writing, known)
 
 
 def finish_store(
@@ -121,21 +141,26 @@ def finish_store(
     written: WrittenColumns,
     mapper: Mapper,
     parts: Iterable[Callable[[], None]] = (),
+    known: "KnownRows | None" = None,
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Write the catalogue and, at the same time, the other `parts`; return the counts and the skips by reason."""
     skips = summed_skips(read_pages.skips, chosen.skips) + _dropped(written.pages, written.sources)
     redirects = sorted(read_pages.redirects, key=lambda each: (each.origin.source, each.origin.offset, each.url))
     offsets = written.node_offsets
-    catalog: dict[str, Iterable[tuple[Any, ...]]] = {
-        "nodes": _node_rows(written),
-        "pages": _page_rows(written),
-        "aliases": ((url, bisect_right(offsets, row) - 1, kind) for url, row, kind in chosen.aliases),
-        "redirects": ((each.url, each.target, each.captured, *astuple(each.origin)) for each in redirects),
-        "skips": ((skip.source, skip.reason, skip.where, skip.count, decided) for skip, decided in skips),
-        "older": ((url, *astuple(rank)) for url, rank in chosen.older),
+    nodes, of_pages = _all_rows(written) if known is None else known.rows(written)
+    catalog: dict[str, Iterable[Rows | CopiedRows]] = {
+        "nodes": nodes,
+        "pages": of_pages,
+        "aliases": [((url, bisect_right(offsets, row) - 1, kind) for url, row, kind in chosen.aliases)],
+        "redirects": [((each.url, each.target, each.captured, *astuple(each.origin)) for each in redirects)],
+        "skips": [((skip.source, skip.reason, skip.where, skip.count, decided) for skip, decided in skips)],
+        "older": [((url, *astuple(rank)) for url, rank in chosen.older)],
     }
     # The catalogue is written by Python code, the rest by kernels: several threads work on both at the same time.
-    writing: list[Callable[[], None]] = [partial(write_catalog, folder, catalog), *parts]
+    writing: list[Callable[[], None]] = [
+        partial(write_catalog, folder, catalog, None if known is None else known.store.catalog),
+        *parts,
+    ]
     deque(mapper(lambda write: write(), writing), maxlen=0)
     skipped: Counter[str] = Counter()
     for skip, _ in skips:
@@ -197,10 +222,14 @@ def merged_rows(
     return merged
 
 
-def _write_words(folder: Path, selection: Selection, offsets: Mapping[str, Int64s]) -> None:
+def _write_words(folder: Path, selection: Selection, offsets: Mapping[str, Int64s], earlier: Store | None) -> None:
     """Unite the vocabularies, and write all columns of words."""
-    forms = merge_strings(selection, "forms", STRING_USES["forms"], frequent_first=True)
-    write_vocabulary(folder, forms.strings, forms.counts)
+    if earlier is None:
+        forms = merge_strings(selection, "forms", STRING_USES["forms"], frequent_first=True)
+        write_vocabulary(folder, forms.strings, forms.counts)
+    else:
+        forms, origin = merge_ranked(selection, "forms", STRING_USES["forms"], earlier.ranked_forms)
+        _write_changed_vocabulary(folder, forms, origin, earlier)
     for name in STRING_USES["forms"]:
         _write_part(folder, selection, offsets, {"form": forms.tables}, name)
 
@@ -210,8 +239,27 @@ def write_vocabulary(folder: Path, forms: Strings, counts: Int64s) -> None:
     numbers = lexicon.enter(words, np.arange(len(words)))
     totals = np.bincount(numbers, weights=counts, minlength=len(lexicon)).astype(np.int64)
     order = merge.order_of(lexicon.strings(), totals)
-    of_form = {"forms": forms, "forms.count": counts, "forms.word": merge.inverse(order)[numbers]}
-    write_columns(folder, of_form | {"words": pick(lexicon.strings(), order), "words.count": totals[order]})
+    word = merge.inverse(order)[numbers]
+    _write_forms_and_words(folder, forms, counts, word, pick(lexicon.strings(), order), totals[order])
+
+
+def _write_changed_vocabulary(folder: Path, forms: FormTable, origin: Int64s, earlier: Store) -> None:
+    """What `write_vocabulary` writes, given the number of each form in an earlier store; new forms have larger ones."""
+    is_known = origin < len(earlier.word_of_form)
+    before, new = earlier.word_of_form[origin[is_known]], np.flatnonzero(~is_known)
+    ranked = earlier.ranked_words
+    counts = np.bincount(before, weights=forms.counts[is_known], minlength=len(ranked.strings)).astype(np.int64)
+    words, _ = unite_ranked(ranked, counts, [(words_of(pick(forms.strings, new)), forms.counts[new])])
+    word = np.empty(len(origin), np.uint32)
+    word[is_known], word[new] = words.tables[0][before], words.tables[1]
+    _write_forms_and_words(folder, forms.strings, forms.counts, word, words.strings, words.counts)
+
+
+def _write_forms_and_words(
+    folder: Path, forms: Strings, counts: Int64s, word: UInt32s, words: Strings, word_counts: Int64s
+) -> None:
+    of_forms = {"forms": forms, "forms.count": counts, "forms.word": word}
+    write_columns(folder, of_forms | {"words": words, "words.count": word_counts})
 
 
 def words_of(forms: Strings) -> Strings:
@@ -330,30 +378,110 @@ def _places_of_nonzero(counts: Array) -> Iterator[int]:
         yield from (begin + np.flatnonzero(counts[begin : begin + _BLOCK])).tolist()
 
 
-def _node_rows(written: WrittenColumns) -> Iterator[tuple[Any, ...]]:
+def _node_rows(written: WrittenColumns, titles: Iterable[str], first: int = 0) -> Iterator[tuple[Any, ...]]:
+    """The rows of nodes from `first` on, given the short titles of their pages."""
     offsets = written.node_offsets
-    of_nodes = groupby(zip(_nodes_of_pages(offsets), _titles(written.pages), strict=True), key=itemgetter(0))
+    of_nodes = groupby(zip(_nodes_of_pages(offsets), titles, strict=True), key=itemgetter(0))
     named = chain((next(titles)[1] for _, titles in of_nodes), repeat(""))
     rows, counts = chain(objects_of(offsets[:-1]), repeat(None)), chain(lengths_in(offsets), repeat(0))
     urls, ids, hosts = tee(written.node_urls, 3)
-    columns = zip(count(), map(page_id, ids), urls, map(host_of, hosts), named, rows, counts, strict=False)
+    columns = zip(count(first), map(page_id, ids), urls, map(host_of, hosts), named, rows, counts, strict=False)
     return map(add, columns, written.degrees)  # count() and repeat() have no end
 
 
-def _page_rows(written: WrittenColumns) -> Iterator[tuple[Any, ...]]:
+def _page_rows(written: WrittenColumns, titles: Iterable[str], first: int = 0) -> Iterator[tuple[Any, ...]]:
+    """The rows of pages from `first` on, which are those of the nodes from `first` on."""
     pages, names = written.pages, list(written.sources.name)
     strings = (pages.url, pages.language, pages.charset)
     numbers = (pages.captured, pages.source, pages.offset, pages.flags, pages.html_bytes, pages.text_bytes)
-    columns: list[Any] = [_nodes_of_pages(written.node_offsets), _titles(pages)]
+    columns: list[Any] = [_nodes_of_pages(written.node_offsets, first), titles]
     columns += [objects_of(column) for column in (*strings, *numbers)]
     columns += [lengths_in(written.counted[part]) for part in COUNTED]
-    for row, (node, title, url, language, charset, captured, source, *facts) in enumerate(zip(*columns, strict=True)):
-        known = (row, node, url, title, host_of(url), language, charset, captured, names[source])
-        yield *known, *facts, pages.digest[row].tobytes().hex(), pages.title[row]
+    for k, (node, title, url, language, charset, captured, source, *facts) in enumerate(zip(*columns, strict=True)):
+        known = (first + k, node, url, title, host_of(url), language, charset, captured, names[source])
+        yield *known, *facts, pages.digest[k].tobytes().hex(), pages.title[k]
 
 
-def _nodes_of_pages(offsets: Int64s) -> Iterator[int]:
-    return chain.from_iterable(map(repeat, count(), lengths_in(offsets)))
+@dataclass(frozen=True)
+class KnownRows:
+    """Which rows of a new catalogue an earlier one may have as well. In both, every page is a node."""
+
+    store: Store
+    page: Int64s  # the row of each page there, or -1
+    node: Int64s  # the number there of each node with the same URL and degrees, or -1
+    urls: Strings  # of the nodes
+    degrees: Sequence[Int64s]
+
+    @classmethod
+    def of(cls, store: Store, page: Int64s, urls: Strings, degrees_now: tuple[Int64s, Int64s]) -> Self:
+        lexicon, pages, before = merge.Lexicon(), len(store), store.node_urls()
+        lexicon.enter(urls, np.arange(len(urls)))
+        found = lexicon.find(before)
+        there = np.flatnonzero(found != NO_STRING)
+        is_page = np.arange(len(before)) < pages
+        for now, then in zip(degrees_now, store.degrees(), strict=True):
+            there = there[now[found[there]] == then[there]]
+        node = np.full(len(urls), -1)
+        node[found[there]] = there
+        node[len(page) :][is_page[node[len(page) :]]] = -1
+        node[: len(page)][page < 0] = -1
+        return cls(store, page, node, urls, degrees_now)
+
+    def rows(self, written: WrittenColumns) -> tuple[list[Rows | CopiedRows], list[Rows | CopiedRows]]:
+        """The rows of nodes and of pages: those that are as they were, and all others."""
+        titles, before, pages = list(_titles(written.pages)), self.store.catalog.short_titles(), len(self.page)
+        pairs = zip(self.page.tolist(), titles, strict=True)
+        same = np.array([row >= 0 and title == before[row] for row, title in pairs], bool)
+        page, node = np.where(same, self.page, -1), self.node.copy()
+        node[:pages][~same] = -1
+
+        def some(table: Callable[..., Rows], rows: range) -> Rows:
+            few = slice(rows.start, min(rows.stop, pages))
+            offsets = slice(few.start, few.stop + 1)
+            part = WrittenColumns(
+                Pages(**{name: _some(column, few) for name, column in vars(written.pages).items()}),
+                written.sources,
+                _some(self.urls, slice(rows.start, rows.stop)),
+                written.node_offsets[offsets],
+                zip(*(column[rows.start : rows.stop].tolist() for column in self.degrees), strict=True),
+                {name: column[offsets] for name, column in written.counted.items()},
+            )
+            return table(part, titles[few], rows.start)
+
+        return (
+            [known or some(_node_rows, rows) for rows, known in _ranges_of_known(node)],
+            [known or some(_page_rows, rows) for rows, known in _ranges_of_known(page)],
+        )
+
+
+def _ranges_of_known(known: Int64s) -> Iterator[tuple[range, CopiedRows | None]]:
+    """Ranges of consecutive rows, and the same in an earlier catalogue, if they are consecutive there and not few.
+
+    >>> [(len(rows), copied) for rows, copied in _ranges_of_known(np.array([-1, 3, *range(5, 40)]))]
+    [(2, None), (35, CopiedRows(first=2, earlier=range(5, 40)))]
+    """
+    distance = np.where(known >= 0, known - np.arange(len(known)), _UNKNOWN)
+    for least in (_FEWEST_ROWS, 1):  # after the first round, all rows of few are unknown
+        begins = np.flatnonzero(np.diff(distance, prepend=_UNKNOWN - 1))
+        lengths = np.diff(np.append(begins, len(known)))
+        distance[np.repeat(lengths < least, lengths)] = _UNKNOWN
+    for begin, length in zip(begins.tolist(), lengths.tolist(), strict=True):
+        there, rows = int(known[begin]), range(begin, begin + length)
+        copied = None if distance[begin] == _UNKNOWN else CopiedRows(begin, range(there, there + length))
+        yield rows, copied
+
+
+def _some(column: Strings | Array, rows: slice) -> Any:
+    return pick(column, np.arange(rows.start, rows.stop)) if isinstance(column, Strings) else column[rows]
+
+
+def _nodes_of_pages(offsets: Int64s, first: int = 0) -> Iterator[int]:
+    return chain.from_iterable(map(repeat, count(first), lengths_in(offsets)))
+
+
+def _all_rows(written: WrittenColumns) -> tuple[list[Rows | CopiedRows], list[Rows | CopiedRows]]:
+    """The rows of nodes and of pages."""
+    return [_node_rows(written, _titles(written.pages))], [_page_rows(written, _titles(written.pages))]
 
 
 def _titles(pages: Pages) -> Iterator[str]:
