@@ -4,19 +4,21 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import chain
-from typing import TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from pagekin.errors import MisuseError
 from pagekin.kernels.spans import strings_of
-from pagekin.model.arrays import Bools, Int32s, Int64s, Strings, UInt32s
-from pagekin.store.columns import string_ranges
+from pagekin.model.arrays import Array, Bools, Int32s, Int64s, Strings, UInt32s
+from pagekin.store.stage_columns import gathered, ranges_of
+from pagekin.store.stage_files import IN_MEMORY, Stages, strings_in
 
 LANGUAGES = frozenset("ar ca da de el en es fi fr hu it nl no pt ro ru sv tr".split())  # with stemmer and stop list
 Text = TypeVar("Text", str, bytes)
 _ALIASES = {"nb": "no", "nn": "no"}
+_WORDS = 1 << 16  # looked at in one job
+_FORMS = 1 << 20  # the same, where they become the terms of their words
 UNKNOWN = ""  # a language without stemmer and stop list: its words are not changed
 
 
@@ -87,28 +89,93 @@ class TermVocabulary:
         return len(self.name)
 
 
-def vocabulary(words: Strings, word_of_form: UInt32s, languages: Sequence[str], stemming: str) -> TermVocabulary:
+class Words(Protocol):
+    """The words of a collection, the most frequent first, and the word of every form."""
+
+    @property
+    def words(self) -> Strings: ...
+    @property
+    def word_of_form(self) -> UInt32s: ...
+
+
+def vocabulary(source: Words, languages: Sequence[str], stemming: str, stages: Stages = IN_MEMORY) -> TermVocabulary:
     """The terms of all words, computed once per distinct word and language.
 
-    `words` come most frequent first, so the first word with a term is the one to show for it.
+    Words come most frequent first, so the first word with a term is the one to show for it.
     """
-    rows: Sequence[Int32s | list[int]]
     if stemming == "stem":
-        known = list(words)
+        known = list(source.words)
         names, shown, rows = _stems(known, (terms_of(known, stemming, language) for language in languages))
+        of_word = np.array(rows, np.int32).reshape(len(languages), len(known)).T
     else:
-        order, rows = _numbers(len(words), (_kept(words, stemming, language) for language in languages))
-        names = shown = strings_of(words.data, words.offsets[order], words.offsets[order + 1])
-    of_word = np.array(rows, np.int32).reshape(len(languages), len(words))
-    return TermVocabulary(names, shown, of_word[:, word_of_form])
+        names, of_word = _kept_words(_OwnTerms(source, languages, stemming), stages)
+        shown = names
+    forms = ranges_of(len(source.word_of_form), _FORMS)
+    jobs = [(language, some) for language in range(len(languages)) for some in forms]
+    of_form = gathered(stages, "forms", _terms_of_forms, (source, of_word), jobs)["term"]
+    return TermVocabulary(names, shown, of_form.reshape(len(languages), len(source.word_of_form)))
 
 
-def _kept(words: Strings, stemming: str, language: str) -> Bools:
-    """Whether each word, in UTF-8, is no stop word, where every word is its own term."""
-    stem = stemmer(UNKNOWN if stemming == "none" else language)
-    stopped = frozenset(base.encode() for base in stem(sorted(stop_words(language))))
-    bases = chain.from_iterable(stem(some.all_raw()) for some in string_ranges(words))
-    return np.fromiter((base not in stopped for base in bases), bool, len(words))
+def _terms_of_forms(terms: tuple[Words, Int32s], job: tuple[int, range]) -> dict[str, Array]:
+    (source, of_word), (language, forms) = terms, job
+    return {"term": of_word[source.word_of_form[forms.start : forms.stop], language]}
+
+
+class _OwnTerms(NamedTuple):
+    """Words that are their own terms, unless they are stopped in a language."""
+
+    source: Words
+    languages: Sequence[str]
+    stemming: str
+
+
+def _kept_words(kept: _OwnTerms, stages: Stages) -> tuple[Strings, Int32s]:
+    """The terms, numbered as they come, language after language; and the term of each word in each language."""
+    ranges = ranges_of(len(kept.source.words), _WORDS)
+    found = gathered(stages, "kept", _kept, kept, ranges)
+    counts = found["new"].T  # languages x ranges
+    starts = (np.cumsum(counts).reshape(counts.shape) - counts).T
+    jobs = list(zip(ranges, starts.tolist(), strict=True))
+    of_word = gathered(stages, "terms", _numbers, found["kept"], jobs)["term"]
+    of_language = [(language, some) for language in range(len(kept.languages)) for some in ranges]
+    names = gathered(stages, "names", _names, (kept.source, found["kept"]), of_language)
+    return strings_in(names, "name"), of_word
+
+
+def _kept(kept: _OwnTerms, some: range) -> dict[str, Array]:
+    """Whether each word is no stop word in each language, and how many words each language is the first to keep."""
+    words = kept.source.words.part(some.start, some.stop).all_raw()
+    columns = np.empty((len(words), len(kept.languages)), bool)
+    for number, language in enumerate(kept.languages):
+        stem = stemmer(UNKNOWN if kept.stemming == "none" else language)
+        stopped = frozenset(base.encode() for base in stem(sorted(stop_words(language))))
+        columns[:, number] = np.fromiter((base not in stopped for base in stem(words)), bool, len(words))
+    first = _first_language(columns)
+    return {"kept": columns, "new": np.bincount(first[first >= 0], minlength=len(kept.languages))[np.newaxis]}
+
+
+def _first_language(kept: Bools) -> Int64s:
+    """The number of the first language that keeps each word; -1 for none."""
+    return np.where(kept.any(axis=1), kept.argmax(axis=1), -1)
+
+
+def _numbers(kept: Bools, job: tuple[range, Sequence[int]]) -> dict[str, Array]:
+    """The term of each word of a range in each language, given the first number of each language."""
+    some, starts = job
+    here = kept[some.start : some.stop]
+    first, number = _first_language(here), np.full(len(here), -1, np.int32)
+    for language, start in enumerate(starts):
+        new = first == language
+        number[new] = start + np.arange(np.count_nonzero(new))
+    return {"term": np.where(here, number[:, np.newaxis], np.int32(-1))}
+
+
+def _names(words: tuple[Words, Bools], job: tuple[int, range]) -> dict[str, Array]:
+    """The words of a range that a language is the first to keep."""
+    (source, kept), (language, some) = words, job
+    which = some.start + np.flatnonzero(_first_language(kept[some.start : some.stop]) == language)
+    names = strings_of(source.words.data, source.words.offsets[which], source.words.offsets[which + 1])
+    return {"name.offsets": names.offsets, "name.data": names.data}
 
 
 def _stems(words: list[str], terms: Iterable[list[str | None]]) -> tuple[Strings, Strings, list[list[int]]]:
@@ -125,16 +192,3 @@ def _stems(words: list[str], terms: Iterable[list[str | None]]) -> tuple[Strings
             row.append(number)
         rows.append(row)
     return Strings.of(numbers), Strings.of(shown), rows
-
-
-def _numbers(words: int, kept_words: Iterable[Bools]) -> tuple[Int64s, list[Int32s]]:
-    """The same where every word is its own term: (the word of each term, for each language the term of each word)."""
-    number = np.full(words, -1, np.int32)
-    order = np.empty(0, np.int64)
-    rows = []
-    for kept in kept_words:
-        new = np.flatnonzero(kept & (number < 0))
-        number[new] = np.arange(len(order), len(order) + len(new))
-        order = np.concatenate([order, new])
-        rows.append(np.where(kept, number, np.int32(-1)))
-    return order, rows

@@ -88,6 +88,15 @@ class Strings:
     def __getitem__(self, k: int) -> str:
         return self.raw(k).decode("utf-8", "replace")
 
+    def part(self, begin: int, end: int) -> "Strings":
+        """Consecutive strings; their bytes are not copied.
+
+        >>> list(Strings.of(["kin", "", "page"]).part(1, 3))
+        ['', 'page']
+        """
+        offsets = self.offsets[begin : end + 1]
+        return Strings(offsets - offsets[0], self.data[offsets[0] : offsets[-1]])
+
     def take(self, rows: Sequence[int]) -> list[str]:
         """Some of the strings."""
         places = np.array(rows, np.int64)

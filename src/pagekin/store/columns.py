@@ -106,8 +106,7 @@ def row_ranges(offsets: Int64s, size: int) -> list[tuple[int, int]]:
 def string_ranges(strings: Strings) -> Iterator[Strings]:
     """The strings of a long column, some at a time."""
     for begin in range(0, len(strings), _STRINGS):
-        offsets = strings.offsets[begin : begin + _STRINGS + 1]
-        yield Strings(offsets - offsets[0], strings.data[offsets[0] : offsets[-1]])
+        yield strings.part(begin, min(begin + _STRINGS, len(strings)))
 
 
 def each_string(strings: Strings) -> Iterator[str]:
