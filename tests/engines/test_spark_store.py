@@ -136,7 +136,7 @@ def test_settings_of_reading_apply(collection: list[Path], tmp_path: Path, setti
         {"template_links": False, "silent": ("page1", "page2")},
         {"navigation": False, "voters": "other-hosts"},
         {"sequences": False, "stemming": "stem"},
-        {"frequency_weight": "bm25", "min_in_links": 2, "outside": True},
+        {"frequency_weight": "okapi", "min_in_links": 2, "outside": True},
     ],
 )
 @pytest.mark.usefixtures("divided")

@@ -12,11 +12,11 @@ from pagekin.bags.weigh import FoldedBags, Pieces, Spill, SpilledPiece
 from pagekin.kernels.fold_bags import Citations, FoldPlan, TermSums, fold_nodes, make_sums
 from pagekin.kernels.spans import count_values
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL, Texts
-from pagekin.model.arrays import Array, Bytes, Floats, Int64s, UInt32s, offsets_of
+from pagekin.model.arrays import Array, Bytes, Floats, Int64s, UInt32s, offsets_of, row_ranges
 from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Terms
 from pagekin.model.strategy import Strategy
 from pagekin.store.checks import blocks
-from pagekin.store.columns import Mapper, row_ranges
+from pagekin.store.columns import Mapper
 from pagekin.store.stage_columns import gathered, ranges_of, zeros
 from pagekin.store.stage_files import IN_MEMORY, Stages
 
@@ -112,7 +112,8 @@ def fold_bags(
     named = Terms(terms.name, terms.shown, frequency)
     some = row_ranges(citations.link_offsets, _LINKS) or [(0, 0)]
     evidence = gathered(stages, "evidence", _evidence, (source, citations.link_counts), some)["node"]
-    return FoldedBags(strategy, named, contents, evidence, citations.link_counts, spill)
+    counted = citations.link_counts, citations.node_of_page
+    return FoldedBags(strategy, named, contents, evidence, *counted, spill)
 
 
 def bags_of_pages(source: BagSource, strategy: Strategy) -> tuple[Bags, Terms, Contents]:

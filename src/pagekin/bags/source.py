@@ -11,10 +11,10 @@ import numpy as np
 from pagekin.bags.stemming import TermVocabulary, vocabulary
 from pagekin.kernels.page_output import NAVIGATION
 from pagekin.kernels.spans import count_rows
-from pagekin.model.arrays import Array, Bools, Bytes, Int64s, Strings, UInt32s, UInt64s
+from pagekin.model.arrays import Array, Bools, Bytes, Int64s, Strings, UInt32s, UInt64s, row_ranges
 from pagekin.model.reading import AnchorFlag, CheckedLinks, CheckedReading
 from pagekin.model.strategy import Strategy
-from pagekin.store.columns import each_string, row_ranges
+from pagekin.store.columns import each_string
 from pagekin.store.stage_columns import gathered, ranges_of
 from pagekin.store.stage_files import IN_MEMORY, Stages
 from pagekin.store.store import Store

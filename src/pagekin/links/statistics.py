@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pagekin.model.arrays import Array, Bytes, Floats, Int64s, UInt32s
+from pagekin.model.arrays import Array, Bytes, Floats, Int64s, UInt32s, row_ranges
 from pagekin.model.link_columns import LinkColumns
 from pagekin.store.checks import check, check_below, check_finite
-from pagekin.store.columns import open_array, row_ranges, write_columns
+from pagekin.store.columns import open_array, write_columns
 from pagekin.store.pieces import write_pieces
 from pagekin.store.stage_columns import Sums, gathered, ranges_of
 from pagekin.store.stage_files import Stages

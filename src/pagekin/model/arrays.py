@@ -55,6 +55,16 @@ def distinct(numbers: Int64s) -> Int64s:
     return ordered[first]
 
 
+def row_ranges(offsets: Int64s, size: int) -> list[tuple[int, int]]:
+    """Ranges of ragged rows with about `size` elements; no row is divided.
+
+    >>> row_ranges(np.array([0, 2, 4, 5, 9]), 3)
+    [(0, 2), (2, 4)]
+    """
+    cuts = np.searchsorted(offsets, np.arange(size, offsets[-1], size))
+    return list(pairwise(np.unique([0, *cuts.tolist(), len(offsets) - 1]).tolist()))
+
+
 @dataclass(frozen=True)
 class Strings:
     """A list of UTF-8 strings as their concatenated bytes and the offset of each; a file can be memory-mapped.

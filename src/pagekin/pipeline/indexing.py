@@ -129,7 +129,7 @@ def _write_bags(
             write_latent(folder, folded, stages)
         context.enter("inverting")
         write_inverted(folder, store, strategy.min_in_links, stages)
-        write_link_statistics(folder, store, folded.counting_links, source.node_of_page(stages), stages)
+        write_link_statistics(folder, store, folded.counting_links, folded.node_of_page, stages)
         stopped = stop_words(strategy.language) if strategy.stemming == "stopstem" else ()
         write_titles(folder, store.node_titles(), stopped, stages)
         vectors = {}
