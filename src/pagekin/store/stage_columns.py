@@ -15,6 +15,7 @@ import numpy as np
 
 from pagekin.engines.spark import SparkPool
 from pagekin.model.arrays import Array, Int64s, offsets_of
+from pagekin.model.capture import MiB
 from pagekin.store.pieces import ColumnFiles, ColumnPieces, place_pieces
 from pagekin.store.stage_files import (
     Columns,
@@ -33,6 +34,7 @@ from pagekin.store.stage_files import (
 
 _OFFSETS = "offsets"
 _ROWS = 1 << 22  # of a range of sums, or of keys
+_SHORT = MiB  # of files that the driver puts together
 
 _Part = tuple[int, Int64s, Array]  # job, places or keys, values
 
@@ -102,9 +104,20 @@ def placed(stages: Stages, name: str, files: Sequence[StageFile], names: Mapping
     pool, in_folder = stages.pool, {array: f"{name}.{column}" for array, column in names.items()}
     assert isinstance(pool, SparkPool)
     if in_folder:
-        place_pieces(pool.run, stages.folder, ColumnPieces(files, names=in_folder))
+        place_pieces(_near_or_far(pool, files), stages.folder, ColumnPieces(files, names=in_folder))
     digest = _digest(files)
     return {names[array]: _mapped(stages.folder, column, digest) for array, column in in_folder.items()}
+
+
+def _near_or_far(pool: SparkPool, files: Iterable[StageFile]) -> Callable[[Callable[[Any], None], Sequence[Any]], Any]:
+    """How jobs that place the contents of files are run: by the driver if the files are short."""
+    short = sum(file.path.stat().st_size for file in files) <= _SHORT
+    return _in_order if short else pool.run
+
+
+def _in_order(function: Callable[[Any], None], jobs: Iterable[Any]) -> None:
+    for job in jobs:
+        function(job)
 
 
 def _digest(files: Iterable[StageFile]) -> str:
@@ -137,7 +150,8 @@ def _summed(stages: Stages, name: str, files: Sequence[StageFile], sums: Mapping
         found = finished_or(folder, stage, ([file.digest for file in files], each), lambda s=shuffle: dict(s()))  # type: ignore[misc]
         written = ColumnFiles(stage, np.dtype(each.kind).str, (), (0, each.size))
         written.create(folder)
-        stages.each(partial(_place_sums, folder.absolute(), written), sorted(found.items()))
+        run = _near_or_far(pool, found.values())
+        run(partial(_place_sums, folder.absolute(), written), sorted(found.items()))
         columns[column] = _mapped(folder, stage, _digest(found[number] for number in sorted(found)))
     return columns
 
