@@ -1,18 +1,21 @@
 """Stop words and stemming, in the language of each page (paper, section 3.2)."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from pagekin.errors import MisuseError
-from pagekin.kernels.spans import strings_of
-from pagekin.model.arrays import Array, Bools, Int32s, Int64s, Strings, UInt32s
-from pagekin.store.stage_columns import gathered, ranges_of
+from pagekin.model.arrays import Array, Bools, Bytes, Int32s, Int64s, Strings, UInt32s
+from pagekin.store.columns import flat_columns
+from pagekin.store.merge import pick
+from pagekin.store.stage_columns import Sums, gathered, ranges_of
 from pagekin.store.stage_files import IN_MEMORY, Stages, strings_in
+from pagekin.store.stage_strings import STRINGS, NumberedPart, united
 
 LANGUAGES = frozenset("ar ca da de el en es fi fr hu it nl no pt ro ru sv tr".split())  # with stemmer and stop list
 Text = TypeVar("Text", str, bytes)
@@ -103,13 +106,8 @@ def vocabulary(source: Words, languages: Sequence[str], stemming: str, stages: S
 
     Words come most frequent first, so the first word with a term is the one to show for it.
     """
-    if stemming == "stem":
-        known = list(source.words)
-        names, shown, rows = _stems(known, (terms_of(known, stemming, language) for language in languages))
-        of_word = np.array(rows, np.int32).reshape(len(languages), len(known)).T
-    else:
-        names, of_word = _kept_words(_OwnTerms(source, languages, stemming), stages)
-        shown = names
+    given = _Given(source, languages, stemming)
+    names, shown, of_word = (_stems if stemming == "stem" else _own_terms)(given, stages)
     forms = ranges_of(len(source.word_of_form), _FORMS)
     jobs = [(language, some) for language in range(len(languages)) for some in forms]
     of_form = gathered(stages, "forms", _terms_of_forms, (source, of_word), jobs)["term"]
@@ -118,40 +116,47 @@ def vocabulary(source: Words, languages: Sequence[str], stemming: str, stages: S
 
 def _terms_of_forms(terms: tuple[Words, Int32s], job: tuple[int, range]) -> dict[str, Array]:
     (source, of_word), (language, forms) = terms, job
-    return {"term": of_word[source.word_of_form[forms.start : forms.stop], language]}
+    return {"term": of_word[language, source.word_of_form[forms.start : forms.stop]]}
 
 
-class _OwnTerms(NamedTuple):
-    """Words that are their own terms, unless they are stopped in a language."""
+class _Given(NamedTuple):
+    """What the terms of words depend on."""
 
     source: Words
     languages: Sequence[str]
     stemming: str
 
+    def ranges(self) -> list[range]:
+        return ranges_of(len(self.source.words), _WORDS)
 
-def _kept_words(kept: _OwnTerms, stages: Stages) -> tuple[Strings, Int32s]:
-    """The terms, numbered as they come, language after language; and the term of each word in each language."""
-    ranges = ranges_of(len(kept.source.words), _WORDS)
-    found = gathered(stages, "kept", _kept, kept, ranges)
+    def jobs(self) -> list[tuple[int, range]]:
+        """Ranges of words, language after language."""
+        return [(language, some) for language in range(len(self.languages)) for some in self.ranges()]
+
+
+def _own_terms(given: _Given, stages: Stages) -> tuple[Strings, Strings, Int32s]:
+    """The terms, numbered as they come, language after language; the same as they are shown; and the term of each word
+    in each language. Every word is its own term, unless it is stopped.
+    """
+    found = gathered(stages, "kept", _kept, given, given.ranges())
     counts = found["new"].T  # languages x ranges
-    starts = (np.cumsum(counts).reshape(counts.shape) - counts).T
-    jobs = list(zip(ranges, starts.tolist(), strict=True))
+    starts = (np.cumsum(counts).reshape(counts.shape) - counts).T.tolist()
+    jobs = [(language, some, starts[k % len(starts)]) for k, (language, some) in enumerate(given.jobs())]
     of_word = gathered(stages, "terms", _numbers, found["kept"], jobs)["term"]
-    of_language = [(language, some) for language in range(len(kept.languages)) for some in ranges]
-    names = gathered(stages, "names", _names, (kept.source, found["kept"]), of_language)
-    return strings_in(names, "name"), of_word
+    names = strings_in(gathered(stages, "names", _names, (given.source, found["kept"]), given.jobs()), "name")
+    return names, names, of_word.reshape(len(given.languages), len(given.source.words))
 
 
-def _kept(kept: _OwnTerms, some: range) -> dict[str, Array]:
+def _kept(given: _Given, some: range) -> dict[str, Array]:
     """Whether each word is no stop word in each language, and how many words each language is the first to keep."""
-    words = kept.source.words.part(some.start, some.stop).all_raw()
-    columns = np.empty((len(words), len(kept.languages)), bool)
-    for number, language in enumerate(kept.languages):
-        stem = stemmer(UNKNOWN if kept.stemming == "none" else language)
+    words = given.source.words.part(some.start, some.stop).all_raw()
+    columns = np.empty((len(words), len(given.languages)), bool)
+    for number, language in enumerate(given.languages):
+        stem = stemmer(UNKNOWN if given.stemming == "none" else language)
         stopped = frozenset(base.encode() for base in stem(sorted(stop_words(language))))
         columns[:, number] = np.fromiter((base not in stopped for base in stem(words)), bool, len(words))
     first = _first_language(columns)
-    return {"kept": columns, "new": np.bincount(first[first >= 0], minlength=len(kept.languages))[np.newaxis]}
+    return {"kept": columns, "new": np.bincount(first[first >= 0], minlength=len(given.languages))[np.newaxis]}
 
 
 def _first_language(kept: Bools) -> Int64s:
@@ -159,36 +164,104 @@ def _first_language(kept: Bools) -> Int64s:
     return np.where(kept.any(axis=1), kept.argmax(axis=1), -1)
 
 
-def _numbers(kept: Bools, job: tuple[range, Sequence[int]]) -> dict[str, Array]:
-    """The term of each word of a range in each language, given the first number of each language."""
-    some, starts = job
+def _numbers(kept: Bools, job: tuple[int, range, Sequence[int]]) -> dict[str, Array]:
+    """The term of each word of a range in a language, given the first number of each language."""
+    language, some, starts = job
     here = kept[some.start : some.stop]
     first, number = _first_language(here), np.full(len(here), -1, np.int32)
-    for language, start in enumerate(starts):
-        new = first == language
+    for each, start in enumerate(starts):
+        new = first == each
         number[new] = start + np.arange(np.count_nonzero(new))
-    return {"term": np.where(here, number[:, np.newaxis], np.int32(-1))}
+    return {"term": np.where(here[:, language], number, np.int32(-1))}
 
 
 def _names(words: tuple[Words, Bools], job: tuple[int, range]) -> dict[str, Array]:
     """The words of a range that a language is the first to keep."""
     (source, kept), (language, some) = words, job
     which = some.start + np.flatnonzero(_first_language(kept[some.start : some.stop]) == language)
-    names = strings_of(source.words.data, source.words.offsets[which], source.words.offsets[which + 1])
-    return {"name.offsets": names.offsets, "name.data": names.data}
+    return dict(flat_columns("name", pick(source.words, which)))
 
 
-def _stems(words: list[str], terms: Iterable[list[str | None]]) -> tuple[Strings, Strings, list[list[int]]]:
-    """(terms, the word shown for each, for each language the term of each word)."""
-    numbers: dict[str, int] = {}
-    shown: list[str] = []
-    rows = []
-    for of_language in terms:
-        row = []
-        for word, term in zip(words, of_language, strict=True):
-            number = -1 if term is None else numbers.setdefault(term, len(numbers))
-            if number == len(shown):
-                shown.append(word)
-            row.append(number)
-        rows.append(row)
-    return Strings.of(numbers), Strings.of(shown), rows
+def _stems(given: _Given, stages: Stages) -> tuple[Strings, Strings, Int32s]:
+    """The same where the stem of a word is its term, which is shown as its first word.
+
+    A cell is a word in a language; the cells of a language follow those of the language before. A term comes when the
+    first cell with its stem does.
+    """
+    words, jobs = len(given.source.words), given.jobs()
+    begins = [language * words + some.start for language, some in jobs]
+    stems, _, parts = united(stages, "stems", _stems_of_words, given, jobs)
+    firsts = {"cell": Sums(len(stems), "stem", np.int64, first=True)}
+    cell = gathered(stages, "stem-cells", _first_cells, None, list(zip(begins, parts, strict=True)), firsts)["cell"]
+    cells = {"new": Sums(len(given.languages) * words, "cell", np.uint8)}
+    new = gathered(stages, "stem-news", _new_cells, cell, ranges_of(len(stems), _FORMS), cells)["new"]
+    ranges = [range(begin, begin + len(some)) for begin, (_, some) in zip(begins, jobs, strict=True)]
+    counts = gathered(stages, "stem-counts", _count, new, ranges)["count"]
+    numbered = list(zip(ranges, (np.cumsum(counts) - counts).tolist(), strict=True))
+    number = gathered(stages, "stem-numbers", _number, new, numbered)["number"]
+    of_word = gathered(stages, "terms", _terms_of_cells, (cell, number), parts)["term"]
+    coming = [(some, begin, part) for (_, some), begin, part in zip(jobs, begins, parts, strict=True)]
+    names = gathered(stages, "names", _names_of_stems, (given.source, stems, new), coming)
+    return strings_in(names, "name"), strings_in(names, "shown"), of_word.reshape(len(given.languages), words)
+
+
+def _stems_of_words(given: _Given, job: tuple[int, range]) -> dict[str, Array]:
+    """The distinct stems of some words in a language, sorted; the stem of each word, the first word of each stem."""
+    language, some = job
+    words = list(given.source.words.part(some.start, some.stop))
+    terms = terms_of(words, "stem", given.languages[language])
+    first: dict[str, int] = {}
+    for place, term in enumerate(terms):
+        if term is not None:
+            first.setdefault(term, place)
+    stems = sorted(first, key=str.encode)
+    numbers: dict[str | None, int] = {stem: number for number, stem in enumerate(stems)}
+    numbers[None] = -1
+    packed = Strings.of(stems)
+    return {
+        f"{STRINGS}.offsets": packed.offsets,
+        f"{STRINGS}.data": packed.data,
+        f"{STRINGS}.count": np.ones(len(stems), np.int64),
+        "stem": np.fromiter(map(numbers.__getitem__, terms), np.int64, len(terms)),
+        "first": np.fromiter(map(first.__getitem__, stems), np.int64, len(stems)),
+    }
+
+
+def _first_cells(_: None, job: tuple[int, NumberedPart]) -> dict[str, Array]:
+    """The stems of some cells, and the first of these cells with each."""
+    begin, part = job
+    columns, numbers = part.load()
+    return {"stem": numbers.astype(np.int64), "cell": begin + columns["first"]}
+
+
+def _new_cells(cell: Int64s, stems: range) -> dict[str, Array]:
+    """The first cells of some stems."""
+    return {"cell": cell[stems.start : stems.stop], "new": np.ones(len(stems), np.uint8)}
+
+
+def _count(new: Bytes, cells: range) -> dict[str, Array]:
+    return {"count": np.array([np.count_nonzero(new[cells.start : cells.stop])])}
+
+
+def _number(new: Bytes, job: tuple[range, int]) -> dict[str, Array]:
+    """The numbers of the terms that come in some cells, given the first of them."""
+    cells, start = job
+    here = new[cells.start : cells.stop]
+    return {"number": (start - 1 + np.cumsum(here, dtype=np.int64)).astype(np.int32)}
+
+
+def _terms_of_cells(numbers: tuple[Int64s, Int32s], part: NumberedPart) -> dict[str, Array]:
+    """The terms of some cells; -1 for a stop word."""
+    (cell, number), (columns, stems) = numbers, part.load()
+    term, stem = np.full(len(columns["stem"]), -1, np.int32), columns["stem"]
+    term[stem >= 0] = number[cell[stems[stem[stem >= 0]]]]
+    return {"term": term}
+
+
+def _names_of_stems(given: tuple[Words, Strings, Bytes], job: tuple[range, int, NumberedPart]) -> dict[str, Array]:
+    """The terms that come in some cells, and the words that are shown for them."""
+    (source, stems, new), (some, begin, part) = given, job
+    columns, numbers = part.load()
+    place = np.flatnonzero(new[begin : begin + len(some)])
+    names, shown = pick(stems, numbers[columns["stem"][place]].astype(np.int64)), pick(source.words, some.start + place)
+    return dict(chain(flat_columns("name", names), flat_columns("shown", shown)))

@@ -8,23 +8,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from pagekin.engines.spark import SparkPool
 from pagekin.model.arrays import Array, Float32s, Floats, Int64s, Strings, UInt32s, offsets_of, word_of
 from pagekin.model.reading import Ragged
 from pagekin.store.checks import blocks, check, check_finite, check_offsets
 from pagekin.store.columns import column_writer, open_array, open_part, write_columns
-from pagekin.store.merge import unite
-from pagekin.store.pieces import ColumnPieces, place_pieces, write_pieces
-from pagekin.store.stage_columns import grouped, placed, ranges_of
-from pagekin.store.stage_files import IN_MEMORY, StageFile, Stages, read_stage, strings_in
-from pagekin.store.string_ranges import tables_of_groups, united_strings
+from pagekin.store.pieces import write_pieces
+from pagekin.store.stage_columns import grouped, ranges_of
+from pagekin.store.stage_files import IN_MEMORY, Stages
+from pagekin.store.stage_strings import STRINGS, NumberedPart, united
 
 _TITLES = 1 << 16  # of a job
-_WORDS = "words"
 _MAX_LETTERS = 1000  # of a title
 _LEAD = 4.0  # words after which a word counts half as much as the first
 _RARITY = 1.5  # the power of idf by which words count
@@ -77,78 +73,22 @@ class WordPages(Ragged):
     page: UInt32s
 
 
-class TitleWords(Protocol):
-    """The words of some titles, or where they are."""
-
-    def load(self) -> tuple[UInt32s, Int64s]:
-        """The words of all titles, one title after the other, and where those of each title begin."""
-        ...
-
-
-class LoadedTitleWords(NamedTuple):
-    """The words of some titles in memory."""
-
-    word: UInt32s
-    offsets: Int64s
-
-    def load(self) -> tuple[UInt32s, Int64s]:
-        return self
-
-
-class StoredTitleWords(NamedTuple):
-    """The words of some titles, numbered within these titles; and the final numbers, if there are words."""
-
-    words: StageFile
-    numbers: StageFile | None
-
-    def load(self) -> tuple[UInt32s, Int64s]:
-        columns = read_stage(self.words)
-        final = np.empty(0, np.uint32) if self.numbers is None else read_stage(self.numbers)[_WORDS]
-        return final[columns["word"]], columns["offsets"]
-
-
 def write_titles(
     folder: Path, titles: Sequence[str], stopped: Collection[str] = (), stages: Stages = IN_MEMORY
 ) -> None:
     """Write the words of the titles of all pages, without those that are stopped."""
-    pages, ranges = len(titles), ranges_of(len(titles), _TITLES)
-    given = titles, frozenset(stopped)
-    if isinstance(stages.pool, SparkPool):
-        parts, frequency = _united_on_executors(folder, given, ranges, stages)
-    else:
-        found = list(stages.map("title-words", _words_of_titles, given, ranges))
-        united = unite((strings_in(each, _WORDS), each[f"{_WORDS}.count"]) for each in found)
-        columns = zip(found, united.tables, strict=True)
-        parts = [LoadedTitleWords(table[each["word"]], each["offsets"]) for each, table in columns]
-        frequency = united.counts
-        write_columns(folder, {"titles.words": united.strings})
+    ranges = ranges_of(len(titles), _TITLES)
+    words, frequency, parts = united(stages, "title-words", _words_of_titles, (titles, frozenset(stopped)), ranges)
+    numbered = list(zip([some.start for some in ranges], parts, strict=True))
+    page = grouped(stages, "title-pages", _pages_of_words, None, numbered)
+    write_columns(folder, {"titles.words": words, "titles.page": page})
     with column_writer(folder, {"titles.page_offsets": (np.int64, (len(frequency) + 1,))}) as append:
         append(np.zeros(1, np.int64))
         end = 0
         for some in blocks(frequency):
             append(end + np.cumsum(some))
             end += int(some.sum())
-    jobs = list(zip([some.start for some in ranges], parts, strict=True))
-    write_columns(folder, {"titles.page": grouped(stages, "title-pages", _pages_of_words, None, jobs)})
-    write_pieces(stages, folder, "titles", _weighted_rows, (frequency, pages), parts)
-
-
-def _united_on_executors(
-    folder: Path, titles: tuple[Sequence[str], Collection[str]], ranges: Sequence[range], stages: Stages
-) -> tuple[Sequence[TitleWords], Int64s]:
-    """The words of all titles, and the number of titles with each word, which is written with the words."""
-    pool, spool = stages.pool, stages.folder
-    assert isinstance(pool, SparkPool)
-    found = stages.files("title-words", _words_of_titles, titles, ranges)
-    united = united_strings(pool, spool, found, [_WORDS], "title-strings")
-    if not united.files[_WORDS]:
-        write_columns(folder, {"titles.words": Strings.of(())})
-        return [StoredTitleWords(each, None) for each in found], np.empty(0, np.int64)
-    numbers = tables_of_groups(pool, spool, united, {}, "title-numbers")
-    names = {f"strings.{name}": f"titles.words.{name}" for name in ("offsets", "data")}
-    place_pieces(pool.run, folder, ColumnPieces(united.files[_WORDS], names=names))
-    frequency = placed(stages, "title-words", united.files[_WORDS], {"count": "count"})["count"]
-    return [StoredTitleWords(each, numbers.get(k)) for k, each in enumerate(found)], frequency
+    write_pieces(stages, folder, "titles", _weighted_rows, (frequency, len(titles)), parts)
 
 
 def _words_of_titles(given: tuple[Sequence[str], Collection[str]], pages: range) -> dict[str, Array]:
@@ -164,26 +104,32 @@ def _words_of_titles(given: tuple[Sequence[str], Collection[str]], pages: range)
     final = np.empty(len(words), np.uint32)
     final[np.fromiter((numbers[word] for word in words), np.int64)] = np.arange(len(words), dtype=np.uint32)
     flat, strings = final[np.array(number, np.uint32)], Strings.of(words)
-    table: dict[str, Array] = {
-        "offsets": strings.offsets,
-        "data": strings.data,
-        "count": np.bincount(flat, minlength=len(words)),
+    return {
+        f"{STRINGS}.offsets": strings.offsets,
+        f"{STRINGS}.data": strings.data,
+        f"{STRINGS}.count": np.bincount(flat, minlength=len(words)),
+        "word": flat,
+        "ends": offsets_of(np.array(lengths, np.int64)),
     }
-    columns = {f"{_WORDS}.{name}": column for name, column in table.items()}
-    return {**columns, "word": flat, "offsets": offsets_of(np.array(lengths, np.int64))}
 
 
-def _pages_of_words(_: None, numbered: tuple[int, TitleWords]) -> tuple[Int64s, UInt32s]:
+def _loaded(part: NumberedPart) -> tuple[UInt32s, Int64s]:
+    """The words of some titles, one title after the other, and where those of each title begin."""
+    columns, numbers = part.load()
+    return numbers[columns["word"]], columns["ends"]
+
+
+def _pages_of_words(_: None, numbered: tuple[int, NumberedPart]) -> tuple[Int64s, UInt32s]:
     """The words of some titles, and the page of each."""
     first, part = numbered
-    flat, offsets = part.load()
+    flat, offsets = _loaded(part)
     page = np.repeat(np.arange(first, first + len(offsets) - 1, dtype=np.uint32), np.diff(offsets))
     return flat.astype(np.int64), page
 
 
-def _weighted_rows(counted: tuple[Int64s, int], part: TitleWords) -> dict[str, Array]:
+def _weighted_rows(counted: tuple[Int64s, int], part: NumberedPart) -> dict[str, Array]:
     """The words of some titles, with weights."""
-    (frequency, pages), (flat, offsets) = counted, part.load()
+    (frequency, pages), (flat, offsets) = counted, _loaded(part)
     row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     weight = _weights(np.arange(len(flat)) - offsets[row], frequency[flat], pages)
     norm = np.sqrt(np.bincount(row, np.square(weight), len(offsets) - 1))

@@ -40,11 +40,27 @@ _Part = tuple[int, Int64s, Array]  # job, places or keys, values
 
 
 class Sums(NamedTuple):
-    """A column of sums: how many rows it has, and which array of a result has the places, which are distinct."""
+    """A column of sums: how many rows it has, and which array of a result has the places, which are distinct.
+
+    With `first`, a row has the value of the first job that has one, or else -1.
+    """
 
     size: int
     places: str
     kind: Any
+    first: bool = False
+
+    def column(self, begin: int, end: int) -> Array:
+        """Some rows before values are added."""
+        return np.full(end - begin, -1 if self.first else 0, self.kind)
+
+    def add(self, column: Array, places: Int64s, values: Array) -> None:
+        if self.first:
+            new = column[places] == -1
+            places, values = places[new], values[new]
+            column[places] = values
+        else:
+            column[places] += values
 
 
 def ranges_of(count: int, step: int) -> list[range]:
@@ -81,11 +97,11 @@ def gathered(
 
 def _in_memory(results: Iterable[Columns], sums: Mapping[str, Sums], places: set[str]) -> dict[str, Array]:
     pieces: dict[str, list[Array]] = {}
-    totals = {name: np.zeros(each.size, each.kind) for name, each in sums.items()}
+    totals = {name: each.column(0, each.size) for name, each in sums.items()}
     for columns in results:
         for name, rows in columns.items():
             if name in sums:
-                totals[name][columns[sums[name].places]] += rows
+                sums[name].add(totals[name], columns[sums[name].places], rows)
             elif name not in places:
                 pieces.setdefault(name, []).append(rows)
     return {name: _joined(name, rows) for name, rows in pieces.items()} | totals
@@ -172,9 +188,9 @@ def _by_range(number: int, keys: Int64s, values: Array) -> Iterator[tuple[int, _
 
 def _add_values(folder: Path, stage: str, sums: Sums, number: int, parts: Iterable[_Part]) -> tuple[int, StageFile]:
     begin = number * _ROWS
-    total = np.zeros(min(_ROWS, sums.size - begin), sums.kind)
+    total = sums.column(begin, min(begin + _ROWS, sums.size))
     for _, places, values in sorted(parts, key=_job_of):
-        total[places - begin] += values
+        sums.add(total, places - begin, values)
     return number, write_stage(folder, f"{stage}-{number}", {"sum": total})
 
 
