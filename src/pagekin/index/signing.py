@@ -70,7 +70,7 @@ def write_signed_bags(folder: Path, folded: FoldedBags, signed: int, stages: Sta
     strategy, pieces, weighing = folded.strategy, folded.spill.pieces, folded.weighing
     write_columns(folder, {"terms": folded.terms, "contents.frequency": folded.contents.frequency})
     if folded.needs_lengths:
-        lengths = gathered(stages, "lengths", _lengths, weighing, list(pieces()))
+        lengths = gathered(stages, "lengths", _lengths, weighing, pieces())
         write_columns(folder, lengths)
         weighing = replace(weighing, contents=replace(folded.contents, length=lengths["contents.length"]))
     ranges = ranges_of(len(folded.terms.frequency), KEYS)

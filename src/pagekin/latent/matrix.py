@@ -115,7 +115,7 @@ def page_terms(folded: FoldedBags, stages: Stages) -> PageTerms:
     words = ranges_of(len(frequency), _WORDS)
     inverse = gathered(stages, "rarity", _inverse, (frequency, pages), words)["word"]
     sums = {"squares": Sums(len(frequency), "term", np.float64)}
-    squares = gathered(stages, "squares", _squares, inverse, list(page_pieces(folded)), sums)["squares"]
+    squares = gathered(stages, "squares", _squares, inverse, page_pieces(folded), sums)["squares"]
     terms = np.empty(0, np.int64)
     for some in words:
         on_pages = frequency[some.start : some.stop]

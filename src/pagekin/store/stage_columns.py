@@ -34,7 +34,7 @@ from pagekin.store.stage_files import (
 
 _OFFSETS = "offsets"
 _ROWS = 1 << 22  # of a range of sums, or of keys
-_SHORT = MiB  # of files that the driver puts together
+_SHORT = 4 * MiB  # of files that the driver puts together
 
 _Part = tuple[int, Int64s, Array]  # job, places or keys, values
 
@@ -77,7 +77,7 @@ def gathered(
     name: str,
     function: Callable[[Value, Job], Columns],
     value: Value,
-    jobs: Sequence[Job],
+    jobs: Iterable[Job],
     sums: Mapping[str, Sums] | None = None,
     files: Iterable[Path] = (),
 ) -> dict[str, Array]:
