@@ -12,7 +12,7 @@ import numpy as np
 from pagekin.errors import MisuseError
 from pagekin.model.arrays import Array, Bools, Bytes, Int32s, Int64s, Strings, UInt32s
 from pagekin.store.columns import flat_columns
-from pagekin.store.merge import pick
+from pagekin.store.merge import inverse, order_of, pick
 from pagekin.store.stage_columns import Sums, gathered, ranges_of
 from pagekin.store.stage_files import IN_MEMORY, Stages, strings_in
 from pagekin.store.stage_strings import STRINGS, NumberedPart, united
@@ -210,21 +210,17 @@ def _stems_of_words(given: _Given, job: tuple[int, range]) -> dict[str, Array]:
     language, some = job
     words = list(given.source.words.part(some.start, some.stop))
     terms = terms_of(words, "stem", given.languages[language])
-    first: dict[str, int] = {}
-    for place, term in enumerate(terms):
-        if term is not None:
-            first.setdefault(term, place)
-    stems = sorted(first, key=str.encode)
-    numbers: dict[str | None, int] = {stem: number for number, stem in enumerate(stems)}
-    numbers[None] = -1
-    packed = Strings.of(stems)
-    return {
-        f"{STRINGS}.offsets": packed.offsets,
-        f"{STRINGS}.data": packed.data,
-        f"{STRINGS}.count": np.ones(len(stems), np.int64),
-        "stem": np.fromiter(map(numbers.__getitem__, terms), np.int64, len(terms)),
-        "first": np.fromiter(map(first.__getitem__, stems), np.int64, len(stems)),
-    }
+    numbers: dict[str, int] = {}  # of stems, in the order in which they come
+    coming = (-1 if term is None else numbers.setdefault(term, len(numbers)) for term in terms)
+    number, packed = np.fromiter(coming, np.int64, len(terms)), Strings.of(numbers)
+    first = np.empty(len(packed), np.int64)
+    kept = np.flatnonzero(number >= 0)[::-1]
+    first[number[kept]] = kept  # of several places, the last one is written, which is the first
+    order = order_of(packed)
+    stem = np.full(len(terms), -1, np.int64)
+    stem[kept] = inverse(order)[number[kept]]
+    stems = dict(flat_columns(STRINGS, pick(packed, order)))
+    return {**stems, f"{STRINGS}.count": np.ones(len(order), np.int64), "stem": stem, "first": first[order]}
 
 
 def _first_cells(_: None, job: tuple[int, NumberedPart]) -> dict[str, Array]:
