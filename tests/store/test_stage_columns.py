@@ -31,6 +31,12 @@ def _results(value: float, job: Sequence[int]) -> dict[str, Array]:
     return columns | {"place": places, "sum": counts * value}
 
 
+def _placed(_: None, job: Sequence[int]) -> dict[str, Array]:
+    """The job at distinct places."""
+    places = np.unique(np.array(job[1:], np.int64))
+    return {"place": places, "job": np.full(len(places), job[0])}
+
+
 def _keyed(value: int, job: Sequence[int]) -> tuple[Int64s, Array]:
     rows = np.array(job, np.int64)
     return rows % value, rows.astype(np.uint32)
@@ -49,6 +55,17 @@ def test_every_engine_gathers_the_same_columns(jobs: list[list[int]], step: int)
     assert found[0]["row"][1] == every
     assert np.diff(found[0]["names.offsets"][1]).tolist() == [number % 3 for number in every]
     assert found[0]["sum"][1] == pytest.approx([0.1 * every.count(number) for number in range(SIZE)])
+
+
+@given(st.lists(st.lists(st.integers(0, SIZE - 1), max_size=5), min_size=1, max_size=5), st.integers(1, SIZE))
+def test_the_value_of_the_first_job_may_be_kept(rows: list[list[int]], step: int) -> None:
+    jobs = [[number, *places] for number, places in enumerate(rows)]
+    for pool in ENGINES:
+        with TemporaryDirectory() as folder, patch("pagekin.store.stage_columns._ROWS", step):
+            sums = {"job": Sums(SIZE, "place", np.int64, first=True)}
+            found = gathered(Stages(pool, Path(folder) / "spool"), "first", _placed, None, jobs, sums)["job"]
+        expected = [next((number for number, *places in jobs if place in places), -1) for place in range(SIZE)]
+        assert found.tolist() == expected
 
 
 @given(st.lists(st.lists(st.integers(0, SIZE - 1), max_size=5), min_size=1, max_size=5), st.integers(1, SIZE))

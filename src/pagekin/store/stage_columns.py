@@ -167,7 +167,8 @@ def _summed(stages: Stages, name: str, files: Sequence[StageFile], sums: Mapping
         written = ColumnFiles(stage, np.dtype(each.kind).str, (), (0, each.size))
         written.create(folder)
         run = _near_or_far(pool, found.values())
-        run(partial(_place_sums, folder.absolute(), written), sorted(found.items()))
+        filled = [k for k in range(-(-each.size // _ROWS)) if each.first or k in found]  # the others are zeros
+        run(partial(_place_sums, folder.absolute(), written, each), [(k, found.get(k)) for k in filled])
         columns[column] = _mapped(folder, stage, _digest(found[number] for number in sorted(found)))
     return columns
 
@@ -198,9 +199,11 @@ def _job_of(part: _Part) -> int:
     return part[0]
 
 
-def _place_sums(folder: Path, column: ColumnFiles, numbered: tuple[int, StageFile]) -> None:
+def _place_sums(folder: Path, column: ColumnFiles, sums: Sums, numbered: tuple[int, StageFile | None]) -> None:
     number, file = numbered
-    column.write(folder, number * _ROWS, read_stage(file)["sum"])
+    begin = number * _ROWS
+    rows = sums.column(begin, min(begin + _ROWS, sums.size)) if file is None else read_stage(file)["sum"]
+    column.write(folder, begin, rows)
 
 
 def grouped(
