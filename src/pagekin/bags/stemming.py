@@ -92,7 +92,7 @@ class TermVocabulary:
         return len(self.name)
 
 
-class Words(Protocol):
+class WordSource(Protocol):
     """The words of a collection, the most frequent first, and the word of every form."""
 
     @property
@@ -101,7 +101,9 @@ class Words(Protocol):
     def word_of_form(self) -> UInt32s: ...
 
 
-def vocabulary(source: Words, languages: Sequence[str], stemming: str, stages: Stages = IN_MEMORY) -> TermVocabulary:
+def vocabulary(
+    source: WordSource, languages: Sequence[str], stemming: str, stages: Stages = IN_MEMORY
+) -> TermVocabulary:
     """The terms of all words, computed once per distinct word and language.
 
     Words come most frequent first, so the first word with a term is the one to show for it.
@@ -114,7 +116,7 @@ def vocabulary(source: Words, languages: Sequence[str], stemming: str, stages: S
     return TermVocabulary(names, shown, of_form.reshape(len(languages), len(source.word_of_form)))
 
 
-def _terms_of_forms(terms: tuple[Words, Int32s], job: tuple[int, range]) -> dict[str, Array]:
+def _terms_of_forms(terms: tuple[WordSource, Int32s], job: tuple[int, range]) -> dict[str, Array]:
     (source, of_word), (language, forms) = terms, job
     return {"term": of_word[language, source.word_of_form[forms.start : forms.stop]]}
 
@@ -122,7 +124,7 @@ def _terms_of_forms(terms: tuple[Words, Int32s], job: tuple[int, range]) -> dict
 class _Given(NamedTuple):
     """What the terms of words depend on."""
 
-    source: Words
+    source: WordSource
     languages: Sequence[str]
     stemming: str
 
@@ -175,7 +177,7 @@ def _numbers(kept: Bools, job: tuple[int, range, Sequence[int]]) -> dict[str, Ar
     return {"term": np.where(here[:, language], number, np.int32(-1))}
 
 
-def _names(words: tuple[Words, Bools], job: tuple[int, range]) -> dict[str, Array]:
+def _names(words: tuple[WordSource, Bools], job: tuple[int, range]) -> dict[str, Array]:
     """The words of a range that a language is the first to keep."""
     (source, kept), (language, some) = words, job
     which = some.start + np.flatnonzero(_first_language(kept[some.start : some.stop]) == language)
@@ -254,7 +256,7 @@ def _terms_of_cells(numbers: tuple[Int64s, Int32s], part: NumberedPart) -> dict[
     return {"term": term}
 
 
-def _names_of_stems(given: tuple[Words, Strings, Bytes], job: tuple[range, int, NumberedPart]) -> dict[str, Array]:
+def _names_of_stems(given: tuple[WordSource, Strings, Bytes], job: tuple[range, int, NumberedPart]) -> dict[str, Array]:
     """The terms that come in some cells, and the words that are shown for them."""
     (source, stems, new), (some, begin, part) = given, job
     columns, numbers = part.load()
