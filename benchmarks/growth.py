@@ -3,8 +3,10 @@
 `python -m benchmarks.growth` prints the figures and writes `results/growth.json`: seconds by stage, peak memory, bytes
 by file and the p50 of a question at every size, and how each grows: the exponent of the number of pages, 1 if linear.
 Every web is also built by the preset `fast`, before the default.
-The exponents are those of the three largest webs, since what every build costs would flatter small ones. Every build
-has a process of its own. `python -m benchmarks.growth SIZE...` measures other sizes and keeps nothing.
+The exponents are those of the three largest webs, since what every build costs would flatter small ones. The seconds a
+page of the default are compared without lists of neighbours, which a collection of more than 200,000 pages does not
+have. Every build has a process of its own. `python -m benchmarks.growth SIZE...` measures other sizes and keeps
+nothing.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ _WARM = 300  # pages
 _OTHERS = ("fast",)  # strategies that the default is compared with
 _LARGE = 100_000  # pages
 _LARGEST = 3  # webs that exponents are taken from
+_CONSTANT = 1.25  # the time of a page in the largest web / in the smallest of these
 _MOST_MEGABYTES = 4 * 1024**3 / 1e6
 
 
@@ -100,6 +103,12 @@ def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
+def _seconds_a_page(row: dict[str, Any], strategy: str) -> float:
+    """The time of a build without lists of neighbours, divided by the pages."""
+    seconds = row["others"].get(strategy, row["total"] - row["seconds"].get("neighbours", 0.0))
+    return float(seconds / row["pages"])
+
+
 def summary(rows: list[dict[str, Any]]) -> Iterator[Figure]:
     """The figures that have bars, and the largest build."""
     last = rows[-1]
@@ -110,6 +119,9 @@ def summary(rows: list[dict[str, Any]]) -> Iterator[Figure]:
     if len(rows) > 1:
         time = exponent(sizes, [row["total"] for row in rows])
         yield Figure(f"exponent of build time, {span}", round(time, 2), at_most=1.1)
+        for strategy in (*_OTHERS, "default"):
+            growth = round(_seconds_a_page(rows[-1], strategy) / _seconds_a_page(rows[0], strategy), 2)
+            yield Figure(f"seconds a page, {strategy}, {span}: last / first", growth, at_most=_CONSTANT)
         yield Figure(f"exponent of disk, {span}", round(exponent(sizes, disk), 2), at_most=1.1)
         query = exponent(sizes, [row["p50_us"] for row in rows])
         yield Figure(f"exponent of a question's p50, {span}", round(query, 2), at_most=0.5)

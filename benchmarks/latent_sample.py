@@ -1,7 +1,7 @@
 """Latent dimensions from a sample of pages: what that costs in quality.
 
 `python -m benchmarks.latent_sample` prints the figures and writes `results/latent_sample.json`. In collections of more
-than 200,000 pages a sample of that size determines the latent dimensions. Here smaller collections are built with
+than 32,768 pages a sample of that size determines the latent dimensions. Here smaller collections are built with
 samples of a half, a quarter and a sixteenth of their pages, and judged by the default blend and by latent vectors
 alone. The measures are those of `python -m benchmarks.blending`, with its collections; names of collections as
 arguments measure only these, and keep the figures of the others.

@@ -28,7 +28,7 @@ from pagekin.store.pieces import append_pieces, write_pieces
 from pagekin.store.stage_files import Stages
 
 _FEWEST_PAGES = 3
-SAMPLE = 200_000  # pages at most that determine the dimensions
+SAMPLE = 32_768  # pages at most that determine the dimensions
 _AT_ONCE = 4096  # vectors of terms
 _TERMS = 10_000  # terms that get a vector in any case; in larger collections, as many as there are pages
 
@@ -36,7 +36,7 @@ _TERMS = 10_000  # terms that get a vector in any case; in larger collections, a
 def write_latent(folder: Path, folded: FoldedBags, stages: Stages) -> None:
     """Write the vectors of all pages and of the terms that weigh most, and the lists of pages.
 
-    With more than 200,000 pages, an evenly spaced sample of that size determines the dimensions; the vectors of all
+    With more than 32,768 pages, an evenly spaced sample of that size determines the dimensions; the vectors of all
     pages are their projections. Collections of fewer than three pages have no dimensions.
     """
     terms = page_terms(folded, stages)
