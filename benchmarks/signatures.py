@@ -28,7 +28,7 @@ from rensa import RMinHash
 
 from benchmarks.agreement import collections
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show, timed
-from pagekin.index.index import elements_for, make_signatures, seeded, term_keys
+from pagekin.index.index import elements_for, keys_of, make_signatures, seeded
 from pagekin.kernels.minhash import GOLDEN, mix_all
 from pagekin.model.arrays import Int64s, UInt64s
 from pagekin.model.bags import Bags
@@ -79,7 +79,8 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as place:
                 build([folder], Path(place) / "bench.kin")
                 indexed = IndexedStore.open(Path(place) / "bench.kin")
-                keys = term_keys(indexed.index.terms.name, len(indexed.index.bags))
+                index = indexed.index
+                keys = keys_of(index.terms.name, np.arange(len(index.terms.frequency)))
                 found = list(measure(name, compact(indexed.index.bags.first(len(indexed))), keys))
             show(found)
             figures += found

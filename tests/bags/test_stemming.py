@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 from bags.builders import ONE, TWO, Small, plain
 from pagekin.bags.stemming import LANGUAGES, KnownTerms, language_of, stop_words, terms_of, vocabulary
 from pagekin.errors import MisuseError
-from pagekin.model.arrays import Strings
+from pagekin.model.arrays import Strings, UInt32s
 from pagekin.model.strategy import Strategy
 
 P, T = ONE + "p.html", TWO + "t.html"
@@ -22,6 +24,11 @@ JA, DE = "http://ja.example/", "http://de.example/"
 
 # "needing" and "goods" are not in the stop list, but "need" and "good" are. Porter: oaks -> oak, sailing -> sail.
 ENGLISH = "<p>The oaks, an oak and OAKS; needing goods, sailing"
+
+
+class GivenWords(NamedTuple):
+    words: Strings
+    word_of_form: UInt32s
 
 
 SOME_WORDS = st.lists(st.sampled_from(["the", "oaks", "oak", "die", "needing", "日本", "house", "goods"]), unique=True)
@@ -37,8 +44,9 @@ def test_terms_of_an_earlier_build_change_nothing(
     terms = Strings.of(term for term in terms_of(before, stemming, language) if term is not None)
     for strings in (packed, terms):  # as in a store, for which the kernel is compiled
         strings.offsets.flags.writeable = False
-    found = vocabulary(packed, numbers, [language], stemming, KnownTerms(terms, language, stemming))
-    expected = vocabulary(packed, numbers, [language], stemming)
+    source = GivenWords(packed, numbers)
+    found = vocabulary(source, [language], stemming, known=KnownTerms(terms, language, stemming))
+    expected = vocabulary(source, [language], stemming)
     assert (list(found.name), found.of_form.tolist()) == (list(expected.name), expected.of_form.tolist())
 
 
@@ -56,7 +64,9 @@ def test_terms_are_numbered_as_they_come_language_after_language(
         [-1 if term is None else numbers.setdefault(term, len(numbers)) for term in terms_of(words, stemming, language)]
         for language in languages
     ]
-    found = vocabulary(Strings.of(words), np.arange(len(words), dtype=np.uint32), languages, stemming)
+    given = GivenWords(Strings.of(words), np.arange(len(words), dtype=np.uint32))
+    with patch("pagekin.bags.stemming._WORDS", 3):
+        found = vocabulary(given, languages, stemming)
     assert (list(found.name), found.of_form.tolist()) == (list(numbers), rows)
 
 

@@ -11,6 +11,7 @@ import pytest
 from engines.serial_pool import SerialPool, use_serial_pool
 from pagekin.errors import SourceError
 from pagekin.model.capture import ReadingSettings
+from pagekin.model.strategy import Strategy
 from pagekin.pipeline import build
 from pagekin.store.collect import Spool
 from store.builders import (
@@ -80,6 +81,13 @@ def divided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pagekin.store.string_ranges._RANGE_BYTES", 4_000)
     monkeypatch.setattr("pagekin.store.link_ranges._MOST_NODES", 23)
     monkeypatch.setattr("pagekin.store.stage_files._HASHED_BYTES", 50_000)
+    monkeypatch.setattr("pagekin.store.stage_columns._ROWS", 41)
+    for name in ("bags.source._AT_ONCE", "bags.build._LINKS", "links.statistics._PIECE", "links.statistics._AT_ONCE"):
+        monkeypatch.setattr(f"pagekin.{name}", 100)
+    for name in ("bags.source._PAGES", "bags.build._PAGES", "bags.stemming._WORDS", "bags.stemming._FORMS"):
+        monkeypatch.setattr(f"pagekin.{name}", 29)
+    for name in ("index.titles._TITLES", "index.signing._NODES", "index.signing.KEYS"):
+        monkeypatch.setattr(f"pagekin.{name}", 31)
 
 
 def assert_same_builds(sources: list[Path], folder: Path, **options: Any) -> None:
@@ -119,6 +127,21 @@ def test_pages_are_divided_in_any_way(
 @pytest.mark.usefixtures("divided")
 def test_settings_of_reading_apply(collection: list[Path], tmp_path: Path, settings: dict[str, Any]) -> None:
     assert_same_builds(collection, tmp_path, settings=ReadingSettings(**settings), shards=4)
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        {"templates": True},
+        {"template_links": False, "silent": ("page1", "page2")},
+        {"navigation": False, "voters": "other-hosts"},
+        {"sequences": False, "stemming": "stem"},
+        {"frequency_weight": "okapi", "min_in_links": 2, "outside": True},
+    ],
+)
+@pytest.mark.usefixtures("divided")
+def test_strategies_apply(collection: list[Path], tmp_path: Path, strategy: dict[str, Any]) -> None:
+    assert_same_builds(collection, tmp_path, strategy=Strategy(**strategy))
 
 
 @pytest.mark.usefixtures("divided")

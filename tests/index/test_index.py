@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from index.builders import term_keys
 from pagekin.index.index import (
     elements_for,
     invert_coordinates,
@@ -17,7 +18,6 @@ from pagekin.index.index import (
     make_signatures,
     members_of,
     seeded,
-    term_keys,
 )
 from pagekin.kernels.fnv import fnv_of
 from pagekin.model.arrays import Strings, UInt32s

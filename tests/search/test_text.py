@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.index.index import Index, ValueType, invert, make_signatures, seeded, term_keys, truncate
+from index.builders import term_keys
+from pagekin.index.index import Index, ValueType, invert, make_signatures, seeded, truncate
 from pagekin.model.arrays import Strings
 from pagekin.model.bags import HEAD, Bags, Contents, Terms
 from pagekin.model.strategy import Strategy

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from index.builders import term_keys
 from model.learned import DRAWN
 from pagekin.errors import MisuseError
-from pagekin.index.index import Index, invert, make_signatures, seeded, term_keys
+from pagekin.index.index import Index, invert, make_signatures, seeded
 from pagekin.model.arrays import Strings
 from pagekin.model.bags import HEAD, Bags, Contents, Terms
 from pagekin.model.strategy import Strategy

@@ -1,26 +1,32 @@
 """Bags: the weighted terms of every node of a collection under a strategy (paper, section 3)."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from pagekin.bags.source import BagSource, IgnoredParts, counting_links, ignored_parts
-from pagekin.bags.stemming import UNKNOWN, TermVocabulary, check_language, language_of
+from pagekin.bags.stemming import LANGUAGES, UNKNOWN, TermVocabulary, check_language, language_of
 from pagekin.bags.weigh import FoldedBags, Pieces, Spill, SpilledPiece
 from pagekin.kernels.fold_bags import Citations, FoldPlan, TermSums, fold_nodes, make_sums
 from pagekin.kernels.spans import count_values
 from pagekin.kernels.windows import BASIC, SYNTACTIC, TOPICAL, Texts
-from pagekin.model.arrays import Bytes, Floats, Int64s, UInt32s, offsets_of
+from pagekin.model.arrays import Array, Bytes, Floats, Int64s, UInt32s, offsets_of, row_ranges
 from pagekin.model.bags import BAG_COLUMNS, Bags, Contents, Terms
 from pagekin.model.strategy import Strategy
-from pagekin.store.columns import Mapper, each_string, row_ranges
+from pagekin.store.checks import blocks
+from pagekin.store.columns import Mapper
+from pagekin.store.stage_columns import gathered, ranges_of, zeros
+from pagekin.store.stage_files import IN_MEMORY, Stages
 
 _WINDOWS = {"basic": BASIC, "syntactic": SYNTACTIC, "topical": TOPICAL}
 _PIECE = 1 << 22  # terms held in memory at a time
 _MAX_NODES = 20_000  # folded in one job
-_LINKS = 1 << 20  # looked at at a time
+_LINKS = 1 << 20  # looked at in one job
+_PAGES = 1 << 16  # the same
+# Languages with a stemmer come first, so that the most frequent word of a stem is shown, not the stem itself.
+_LANGUAGES = (*sorted(LANGUAGES), UNKNOWN)
 
 
 class Folding(NamedTuple):
@@ -67,8 +73,8 @@ class FoldMemory(NamedTuple):
 class CountedPieces(Pieces, Protocol):
     """Pieces that are kept elsewhere, with their terms counted."""
 
-    def frequencies(self) -> Iterable[tuple[Int64s, Int64s, Int64s]]:
-        """Distinct terms, the number of bags with each, and of pages with each, which is 0 for citing nodes."""
+    def frequencies(self, words: int, terms: int) -> tuple[Int64s, Int64s]:
+        """The number of pages with each of so many words, and of bags with each of so many terms."""
         ...
 
 
@@ -76,40 +82,40 @@ def fold_bags(
     source: BagSource,
     strategy: Strategy,
     file: IO[bytes],
-    mapper: Mapper = map,
+    stages: Stages = IN_MEMORY,
     fold_elsewhere: "Callable[[Folding], CountedPieces] | None" = None,
     ignored: "IgnoredParts | None" = None,
 ) -> FoldedBags:
     """Count the terms of every node into `file`, and the document frequency of every term.
 
-    `mapper` is like `map`, but may work on several ranges of nodes at a time; `fold_elsewhere`, if given, folds
-    the bags, and keeps them; `ignored` are the parts that the strategy ignores, if they are known.
+    `fold_elsewhere`, if given, folds the bags, and keeps them; `ignored` are the parts that the strategy ignores, if
+    they are known.
     """
     check_language(strategy.language)
-    ignored = ignored or ignored_parts(source, strategy)
-    terms, texts = _texts(source, strategy, ignored.words)
+    ignored = ignored or ignored_parts(source, strategy, stages)
+    terms, texts = _texts(source, strategy, ignored.words, stages)
     nodes = len(source.links.offsets) - 1
-    citations = _citations(source, strategy, ignored)
-    frequency = np.zeros(len(terms) + nodes, np.int64)
-    contents = Contents(np.zeros(len(terms), np.int64), np.zeros(len(source.nodes) - 1, np.int64))
+    citations = _citations(source, strategy, ignored, stages)
     folding = Folding(_plan(strategy), texts, citations, len(terms), nodes)
     spill: Pieces
     if fold_elsewhere is not None:
         spill = elsewhere = fold_elsewhere(folding)
-        for counted, bags, pages in elsewhere.frequencies():
-            frequency[counted] += bags
-            contents.frequency[counted[pages > 0]] += pages[pages > 0]  # these are words
+        on_pages, frequency = elsewhere.frequencies(len(terms), len(terms) + nodes)
     else:
         spill = local = Spill(file)
+        on_pages, frequency = np.zeros(len(terms), np.int64), np.zeros(len(terms) + nodes, np.int64)
         only_around = np.zeros(len(terms), np.int64)  # the number of bags that have a word, but not in their contents
-        for piece in _pieces(folding, mapper):
+        for piece in _pieces(folding, stages.pool.map):
             for term, counts in ((piece.term, frequency), (piece.term[piece.count == 0], only_around)):
                 count_values(term, np.zeros(1, np.int64), np.array([len(term)]), counts)
             local.add(piece)
-        np.subtract(frequency[: len(terms)], only_around, out=contents.frequency)
+        np.subtract(frequency[: len(terms)], only_around, out=on_pages)
+    contents = Contents(on_pages, zeros(stages, "no-lengths", len(source.nodes) - 1))
     named = Terms(terms.name, terms.shown, frequency)
-    evidence = _evidence(source, citations, nodes)
-    return FoldedBags(strategy, named, contents, evidence, citations.link_counts, spill)
+    some = row_ranges(citations.link_offsets, _LINKS) or [(0, 0)]
+    evidence = gathered(stages, "evidence", _evidence, (source, citations.link_counts), some)["node"]
+    counted = citations.link_counts, citations.node_of_page
+    return FoldedBags(strategy, named, contents, evidence, *counted, spill)
 
 
 def bags_of_pages(source: BagSource, strategy: Strategy) -> tuple[Bags, Terms, Contents]:
@@ -127,42 +133,59 @@ def bags_of_pages(source: BagSource, strategy: Strategy) -> tuple[Bags, Terms, C
     return Bags(offsets, **columns), folded.terms, folded.contents
 
 
-def _evidence(source: BagSource, citations: Citations, nodes: int) -> Int64s:
-    """For each node, the number of pages whose links to it count, plus 1 if it has a title."""
-    titled = citations.node_of_page[np.diff(source.reading.titles.offsets) > 0]
-    evidence = np.zeros(nodes, np.int64)
-    evidence[titled] = 1
-    for begin, end in row_ranges(citations.link_offsets, _LINKS):
-        offsets = citations.link_offsets[begin : end + 1]
-        counting = offsets[0] + np.flatnonzero(citations.link_counts[offsets[0] : offsets[-1]])
-        node = np.searchsorted(offsets, counting, side="right") - 1
-        page = citations.link_page[counting]  # ascending within each node
-        first = np.ones(len(node), bool)
-        first[1:] = (node[1:] != node[:-1]) | (page[1:] != page[:-1])
-        evidence[begin:end] += np.bincount(node[first], minlength=end - begin)
-    return evidence
+def _evidence(counting: tuple[BagSource, Bytes], nodes: tuple[int, int]) -> dict[str, Array]:
+    """For each of some nodes, the number of pages whose links to it count, plus 1 if it has a title."""
+    (source, counts), (begin, end) = counting, nodes
+    titles, links = source.reading.titles.offsets, source.links
+    pages = source.nodes[min(begin, len(source.nodes) - 1) : end + 1]
+    titled = np.flatnonzero(np.diff(titles[pages[0] : pages[-1] + 1])) + pages[0]
+    evidence = np.zeros(end - begin, np.int64)
+    evidence[np.searchsorted(pages, titled, side="right") - 1] = 1
+    offsets = links.offsets[begin : end + 1]
+    counting_ones = offsets[0] + np.flatnonzero(counts[offsets[0] : offsets[-1]])
+    node = np.searchsorted(offsets, counting_ones, side="right") - 1
+    page = links.page[counting_ones]  # ascending within each node
+    first = np.ones(len(node), bool)
+    first[1:] = (node[1:] != node[:-1]) | (page[1:] != page[:-1])
+    evidence += np.bincount(node[first], minlength=end - begin)
+    return {"node": evidence}
 
 
-def _texts(source: BagSource, strategy: Strategy, ignored: Bytes) -> tuple[TermVocabulary, Texts]:
+def _texts(source: BagSource, strategy: Strategy, ignored: Bytes, stages: Stages) -> tuple[TermVocabulary, Texts]:
     reading = source.reading
-    used: dict[str, int] = {}
-    tags = (language_of(tag, strategy.language) for tag in each_string(reading.pages.language))
-    number = np.fromiter((used.setdefault(language, len(used)) for language in tags), np.uint8)
-    # Languages with a stemmer come first, so that the most frequent word of a stem is shown, not the stem itself.
-    languages = sorted(used, key=lambda language: (language == UNKNOWN, language)) or [strategy.language]
-    terms = source.vocabulary(languages, strategy.stemming)
-    of_page = np.array([languages.index(language) for language in used], np.uint8)[number]
-    forms, tokens, blocks = np.ascontiguousarray(terms.of_form), reading.tokens, reading.blocks
+    pages = ranges_of(len(reading), _PAGES)
+    found = gathered(stages, "tags", _languages, (source, strategy.language), pages)["language"]
+    used = sorted(set[int]().union(*(np.unique(some).tolist() for some in blocks(found))))
+    languages = [_LANGUAGES[number] for number in used] or [strategy.language]
+    terms = source.vocabulary(languages, strategy.stemming, stages)
+    of_page = gathered(stages, "languages", _places_in, (found, np.array(used, np.uint8)), pages)["language"]
+    tokens, of_blocks = reading.tokens, reading.blocks
     ends = (reading.sentences.offsets, reading.sentences.token, reading.titles.offsets, reading.titles.form)
-    text = (blocks.offsets, blocks.token, blocks.kinds, ignored, *ends)
-    return terms, Texts(tokens.offsets, tokens.form, forms, of_page, *text)
+    text = (of_blocks.offsets, of_blocks.token, of_blocks.kinds, ignored, *ends)
+    return terms, Texts(tokens.offsets, tokens.form, terms.of_form, of_page, *text)
 
 
-def _citations(source: BagSource, strategy: Strategy, ignored: IgnoredParts) -> Citations:
+def _languages(tagged: tuple[BagSource, str], pages: range) -> dict[str, Array]:
+    """The languages of some pages, as places in `_LANGUAGES`; a page without a tag has the one that is given."""
+    source, fallback = tagged
+    known: dict[str, int] = {}
+    tags = list(source.reading.pages.language.part(pages.start, pages.stop))
+    for tag in set(tags):
+        known[tag] = _LANGUAGES.index(language_of(tag, fallback))
+    return {"language": np.fromiter(map(known.__getitem__, tags), np.uint8, len(tags))}
+
+
+def _places_in(found: tuple[Bytes, Bytes], pages: range) -> dict[str, Array]:
+    """The places of the languages of some pages among those that are used."""
+    numbers, used = found
+    return {"language": np.searchsorted(used, numbers[pages.start : pages.stop]).astype(np.uint8)}
+
+
+def _citations(source: BagSource, strategy: Strategy, ignored: IgnoredParts, stages: Stages) -> Citations:
     links, anchors = source.links, source.reading.anchors
-    link = (links.offsets, links.page, links.anchor, counting_links(source, strategy, ignored))
+    link = (links.offsets, links.page, links.anchor, counting_links(source, strategy, ignored, stages))
     anchor = (anchors.offsets, anchors.start, anchors.end, anchors.flags)
-    return Citations(source.nodes, *link, *anchor, source.node_of_page())
+    return Citations(source.nodes, *link, *anchor, source.node_of_page(stages))
 
 
 def _plan(strategy: Strategy) -> FoldPlan:

@@ -2,7 +2,7 @@
 
 The driver writes what the fold needs besides the store into a folder that all executors see. Each range of bags becomes
 a file in that folder. The driver does not read these files: their checksums come back, and are verified by the jobs
-that read the bags. It gets only the frequencies of the terms of each range.
+that read the bags. The frequencies of terms travel to ranges of terms.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,6 +18,7 @@ from pagekin.engines.spark import SparkPool
 from pagekin.kernels.fold_bags import Citations, FoldPlan
 from pagekin.kernels.windows import Texts
 from pagekin.model.arrays import Array, Int64s
+from pagekin.store.stage_columns import Sums, gathered
 from pagekin.store.stage_files import StageFile, Stages, finished_or, read_stage, share, shared_value, write_stage
 from pagekin.store.store import Store
 
@@ -61,18 +62,18 @@ class StoredPieces:
         for piece in self._pieces:
             yield slice(piece.nodes.start, piece.nodes.stop), piece
 
-    def frequencies(self) -> Iterator[tuple[Int64s, Int64s, Int64s]]:
-        """Distinct terms of each piece, the number of bags with each, and of pages with each."""
-        for counts in self._stages.map("frequencies", _frequencies, None, self._pieces):
-            yield counts["term"], counts["bags"], counts["pages"]
+    def frequencies(self, words: int, terms: int) -> tuple[Int64s, Int64s]:
+        sums = {"pages": Sums(words, "word", np.int64), "bags": Sums(terms, "term", np.int64)}
+        counts = gathered(self._stages, "frequencies", _frequencies, None, self._pieces, sums)
+        return counts["pages"], counts["bags"]
 
 
 def _frequencies(_: None, stored: StoredPiece) -> dict[str, Array]:
+    """The distinct terms of a piece with the number of bags with each; the same of its words, and of pages."""
     piece = stored.load()
-    term, place = np.unique(piece.term, return_inverse=True)
-    counts = {"bags": np.bincount(place, minlength=len(term)), "pages": np.bincount(place[piece.count > 0])}
-    counts["pages"].resize(len(term))
-    return {"term": term.astype(np.int64), **counts}
+    term, bags = np.unique(piece.term, return_counts=True)
+    word, pages = np.unique(piece.term[piece.count > 0], return_counts=True)
+    return {"term": term.astype(np.int64), "bags": bags, "word": word.astype(np.int64), "pages": pages}
 
 
 def folded_on_executors(stages: Stages, store: Store, folding: Folding) -> StoredPieces:

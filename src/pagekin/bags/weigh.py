@@ -124,6 +124,7 @@ class FoldedBags:
     contents: Contents  # its lengths are complete after `weighted` has been iterated
     evidence: Int64s  # of each node: the pages whose links to it count, plus 1 if it has a title
     counting_links: Bytes  # 1 for every link that counts
+    node_of_page: UInt32s
     spill: Pieces
 
     @property

@@ -31,6 +31,7 @@ BATCH_BYTES = 1 << 18  # of texts that are cut at once, so that they stay in the
 _PADDING = bytes(WINDOW)  # before each text, for the first windows of the rolling fingerprint
 _tables = cache(rabin_tables)
 _JOB_BYTES = 16 * BATCH_BYTES
+_PAGES = 1 << 18  # whose sizes are looked at together
 
 
 @cache
@@ -199,7 +200,8 @@ def _known_or_cut(earlier: EarlierChunks, cut: Callable[[range], Chunks], rows: 
 
 def chunk_ranges(reading: Reading) -> Iterator[range]:
     """Ranges of pages, each for one job."""
-    return _ranges(reading, range(len(reading)), _JOB_BYTES)
+    for begin in range(0, len(reading), _PAGES):
+        yield from _ranges(reading, range(begin, min(begin + _PAGES, len(reading))), _JOB_BYTES)
 
 
 def _cut(reading: CheckedReading, ignored: Bytes, settings: GroupSettings, rows: range) -> Chunks:

@@ -21,7 +21,7 @@ ValueType: TypeAlias = type[np.unsignedinteger[Any]]
 INDEX_VERSION = 11
 _POSTINGS_PER_BUCKET = 8  # at least, and less than twice as many
 _MAX_SHORT = 1 << 16
-_KEYS = 1 << 20  # computed at a time
+KEYS = 1 << 20  # computed at a time
 _ELEMENTS_PER_HASH = 6  # leaves one bin of 400 empty; more do not improve the estimate
 _MIN_ELEMENTS = 200  # with fewer, a bag of many light terms could be left with none
 _MOST_WORDS = 1 << 40  # of a page, or of all pages of a host
@@ -95,20 +95,11 @@ def keys_of(names: Strings, terms: Numbers) -> UInt64s:
     return keys
 
 
-def term_keys(names: Strings, nodes: int) -> UInt64s:
-    """The keys of all terms: the names, then `nodes` citing nodes."""
-    keys = np.empty(len(names) + nodes, np.uint64)
-    for begin in range(0, len(keys), _KEYS):
-        some = keys[begin : begin + _KEYS]
-        some[:] = keys_of(names, np.arange(begin, begin + len(some)))
-    return keys
-
-
 def seeded(keys: UInt64s, seed: int) -> UInt64s:
     """Keys combined with a seed; the same on every machine."""
     mixed, seeds = np.empty_like(keys), mix_all(np.array([seed], np.uint64))
-    for begin in range(0, len(keys), _KEYS):
-        mixed[begin : begin + _KEYS] = mix_all(keys[begin : begin + _KEYS] + seeds)
+    for begin in range(0, len(keys), KEYS):
+        mixed[begin : begin + KEYS] = mix_all(keys[begin : begin + KEYS] + seeds)
     return mixed
 
 
@@ -212,5 +203,6 @@ def _open_inverted(folder: Path, strategy: Strategy, kind: ValueType) -> Inverte
     check(len(postings) == length, folder / "postings.npy", "it belongs to other signatures")
     sound = rows == length and ends >= 3 and (ends - 1) & (ends - 2) == 0  # a power of two, plus 1
     sound = sound and bool((buckets[:, -1] == postings.shape[1]).all())
-    check(sound and bool((buckets[:, 1:] >= buckets[:, :-1]).all()), folder / "buckets.npy", "buckets overlap")
+    ascending = sound and all(bool((row[1:] >= row[:-1]).all()) for row in buckets)
+    check(ascending, folder / "buckets.npy", "buckets overlap")
     return Inverted(postings, buckets)

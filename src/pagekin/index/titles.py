@@ -3,7 +3,7 @@
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -13,11 +13,14 @@ import numpy as np
 
 from pagekin.model.arrays import Array, Float32s, Floats, Int64s, Strings, UInt32s, offsets_of, word_of
 from pagekin.model.reading import Ragged
-from pagekin.store.checks import check, check_finite, check_offsets
-from pagekin.store.columns import open_array, open_part, row_ranges, write_columns
-from pagekin.store.pieces import append_pieces
+from pagekin.store.checks import blocks, check, check_finite, check_offsets
+from pagekin.store.columns import column_writer, open_array, open_part, write_columns
+from pagekin.store.pieces import write_pieces
+from pagekin.store.stage_columns import grouped, ranges_of
+from pagekin.store.stage_files import IN_MEMORY, Stages
+from pagekin.store.stage_strings import STRINGS, NumberedPart, united
 
-_AT_ONCE = 1 << 20  # words that are weighed
+_TITLES = 1 << 16  # of a job
 _MAX_LETTERS = 1000  # of a title
 _LEAD = 4.0  # words after which a word counts half as much as the first
 _RARITY = 1.5  # the power of idf by which words count
@@ -70,31 +73,63 @@ class WordPages(Ragged):
     page: UInt32s
 
 
-def write_titles(folder: Path, titles: Iterable[str], stopped: Collection[str] = ()) -> None:
+def write_titles(
+    folder: Path, titles: Sequence[str], stopped: Collection[str] = (), stages: Stages = IN_MEMORY
+) -> None:
     """Write the words of the titles of all pages, without those that are stopped."""
+    ranges = ranges_of(len(titles), _TITLES)
+    words, frequency, parts = united(stages, "title-words", _words_of_titles, (titles, frozenset(stopped)), ranges)
+    numbered = list(zip([some.start for some in ranges], parts, strict=True))
+    page = grouped(stages, "title-pages", _pages_of_words, None, numbered)
+    write_columns(folder, {"titles.words": words, "titles.page": page})
+    with column_writer(folder, {"titles.page_offsets": (np.int64, (len(frequency) + 1,))}) as append:
+        append(np.zeros(1, np.int64))
+        end = 0
+        for some in blocks(frequency):
+            append(end + np.cumsum(some))
+            end += int(some.sum())
+    write_pieces(stages, folder, "titles", _weighted_rows, (frequency, len(titles)), parts)
+
+
+def _words_of_titles(given: tuple[Sequence[str], Collection[str]], pages: range) -> dict[str, Array]:
+    """The distinct words of some titles with the number of titles that have each, sorted; and those of each title."""
+    titles, stopped = given
     numbers: dict[str, int] = {}  # of words, in the order in which they come
-    number, lengths = array("I"), array("I")
-    for title in titles:
+    number, lengths = array("I"), array("q")
+    for title in titles[pages.start : pages.stop]:
         before = len(number)
         number.extend(numbers.setdefault(word, len(numbers)) for word in title_words(title) if word not in stopped)
         lengths.append(len(number) - before)
     words = sorted(numbers, key=str.encode)
     final = np.empty(len(words), np.uint32)
     final[np.fromiter((numbers[word] for word in words), np.int64)] = np.arange(len(words), dtype=np.uint32)
-    flat, offsets = final[np.array(number, np.uint32)], offsets_of(np.array(lengths, np.int64))
-    frequency = np.bincount(flat, minlength=len(words))
-    page = np.repeat(np.arange(len(lengths), dtype=np.uint32), np.diff(offsets))
-    inverted = {"page_offsets": offsets_of(frequency), "page": page[np.argsort(flat, kind="stable")]}
-    write_columns(
-        folder, {"titles.words": Strings.of(words)} | {f"titles.{name}": each for name, each in inverted.items()}
-    )
-    rows = (offsets[begin : end + 1] for begin, end in row_ranges(offsets, _AT_ONCE) or [(0, 0)])
-    append_pieces(folder, (_weighted_rows(flat, some, frequency, len(lengths)) for some in rows))
+    flat, strings = final[np.array(number, np.uint32)], Strings.of(words)
+    return {
+        f"{STRINGS}.offsets": strings.offsets,
+        f"{STRINGS}.data": strings.data,
+        f"{STRINGS}.count": np.bincount(flat, minlength=len(words)),
+        "word": flat,
+        "ends": offsets_of(np.array(lengths, np.int64)),
+    }
 
 
-def _weighted_rows(flat: UInt32s, offsets: Int64s, frequency: Int64s, pages: int) -> dict[str, Array]:
+def _loaded(part: NumberedPart) -> tuple[UInt32s, Int64s]:
+    """The words of some titles, one title after the other, and where those of each title begin."""
+    columns, numbers = part.load()
+    return numbers[columns["word"]], columns["ends"]
+
+
+def _pages_of_words(_: None, numbered: tuple[int, NumberedPart]) -> tuple[Int64s, UInt32s]:
+    """The words of some titles, and the page of each."""
+    first, part = numbered
+    flat, offsets = _loaded(part)
+    page = np.repeat(np.arange(first, first + len(offsets) - 1, dtype=np.uint32), np.diff(offsets))
+    return flat.astype(np.int64), page
+
+
+def _weighted_rows(counted: tuple[Int64s, int], part: NumberedPart) -> dict[str, Array]:
     """The words of some titles, with weights."""
-    flat, offsets = flat[offsets[0] : offsets[-1]], offsets - offsets[0]
+    (frequency, pages), (flat, offsets) = counted, _loaded(part)
     row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     weight = _weights(np.arange(len(flat)) - offsets[row], frequency[flat], pages)
     norm = np.sqrt(np.bincount(row, np.square(weight), len(offsets) - 1))

@@ -22,7 +22,7 @@ from pagekin.latent.matrix import (
 )
 from pagekin.latent.svd import right_singular_vectors
 from pagekin.latent.vectors import DIMENSIONS, TermVectors, quantised
-from pagekin.model.arrays import Array, Bools, Float32s
+from pagekin.model.arrays import Array, Float32s, Int64s
 from pagekin.store.columns import Mapper, flat_columns
 from pagekin.store.pieces import append_pieces, write_pieces
 from pagekin.store.stage_files import Stages
@@ -40,8 +40,8 @@ def write_latent(folder: Path, folded: FoldedBags, stages: Stages) -> None:
     pages are their projections. Collections of fewer than three pages have no dimensions.
     """
     terms = page_terms(folded, stages)
-    count, sample = min(terms.pages, SAMPLE), np.zeros(terms.pages, bool)
-    sample[np.arange(count) * terms.pages // max(1, count)] = True
+    count = min(terms.pages, SAMPLE)
+    sample = np.arange(count) * terms.pages // max(1, count)
     pieces = stages.map("sampling", _sampled, (terms, sample), page_pieces(folded))
     unordered = Unordered(folder.absolute(), "latent")
     with rows_in_file(folder, (SparseRows(**piece) for piece in pieces)) as rows:
@@ -63,7 +63,7 @@ def _project(axes: tuple[Unordered, PageTerms, Float32s], numbered: Piece) -> di
     return unordered.columns(quantised(terms.rows(numbered).times(dense)))
 
 
-def _sampled(sample: tuple[PageTerms, Bools], numbered: Piece) -> dict[str, Array]:
+def _sampled(sample: tuple[PageTerms, Int64s], numbered: Piece) -> dict[str, Array]:
     terms, wanted = sample
     return vars(terms.rows(numbered, wanted))
 

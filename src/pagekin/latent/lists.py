@@ -1,16 +1,18 @@
 """Lists of pages around centroids (an inverted file): a search compares the pages of the nearest lists."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from pagekin.latent.vectors import PageLists, Vectors, exact_products, quantised
-from pagekin.model.arrays import Array, Floats, Int64s, offsets_of
+from pagekin.model.arrays import Array, Floats, Int64s, UInt32s, offsets_of
 from pagekin.store.columns import flat_columns, open_array, write_columns
 from pagekin.store.pieces import write_pieces
+from pagekin.store.stage_columns import Sums, gathered, grouped
 from pagekin.store.stage_files import Stages
 
 FEWEST_PAGES = 4_000  # below this number, every search compares all pages
@@ -52,11 +54,7 @@ def write_ordered(unordered: Unordered, stages: Stages) -> None:
         [range(k, min(k + _PAGES, len(pages.row))) for k in range(0, len(pages.row), _PAGES)],
     )
 
-    def assign(centroids: Vectors) -> Array:
-        found = stages.map(f"{name}-listing", _list_of_each, (unordered, centroids), ranges, files)
-        return np.concatenate([columns["list"] for columns in found])
-
-    lists = page_lists(pages, assign)
+    lists = page_lists(pages, partial(_listed, stages, unordered, ranges))
     write_columns(folder, {f"{name}.lists": lists})
     del pages  # Windows removes no file that is mapped
     write_pieces(
@@ -66,10 +64,26 @@ def write_ordered(unordered: Unordered, stages: Stages) -> None:
         file.unlink()
 
 
+def _listed(
+    stages: Stages, unordered: Unordered, ranges: Sequence[range], centroids: Vectors
+) -> tuple[Int64s, UInt32s]:
+    """The number of pages of each list, and the pages of all lists."""
+    name, counts = f"{unordered.name}-listing", {"pages": Sums(len(centroids.row), "number", np.int64)}
+    found = gathered(stages, name, _list_of_each, (unordered, centroids), ranges, counts, unordered.files())
+    return found["pages"], grouped(stages, f"{name}-pages", _pages_of_lists, found["list"], ranges)
+
+
 def _list_of_each(inputs: tuple[Unordered, Vectors], some: range) -> dict[str, Array]:
     unordered, centroids = inputs
     pages, rows = unordered.open(), slice(some.start, some.stop)
-    return {"list": _nearest(Vectors(pages.row[rows], pages.norm[rows]), centroids).astype(np.uint32)}
+    nearest = _nearest(Vectors(pages.row[rows], pages.norm[rows]), centroids)
+    number, count = np.unique(nearest, return_counts=True)
+    return {"list": nearest.astype(np.uint32), "number": number, "pages": count}
+
+
+def _pages_of_lists(lists: UInt32s, some: range) -> tuple[Int64s, UInt32s]:
+    """The lists of some pages, and these pages."""
+    return lists[some.start : some.stop].astype(np.int64), np.arange(some.start, some.stop, dtype=np.uint32)
 
 
 def _ordered(unordered: Unordered, places: range) -> dict[str, Array]:
@@ -80,10 +94,10 @@ def _ordered(unordered: Unordered, places: range) -> dict[str, Array]:
     return dict(flat_columns(f"{unordered.name}.pages", Vectors(pages.row[some], pages.norm[some])))
 
 
-def page_lists(pages: Vectors, assign: Callable[[Vectors], Array] | None = None) -> PageLists:
+def page_lists(pages: Vectors, assign: Callable[[Vectors], tuple[Int64s, UInt32s]] | None = None) -> PageLists:
     """About as many lists as each has pages, by spherical k-means on an evenly spaced sample.
 
-    `assign`, if given, gives the nearest centroid of each page.
+    `assign`, if given, gives the number of pages that are nearest to each centroid, and these pages.
 
     Centroids are orthogonal to the mean direction of the sample: a centroid in that direction would be the nearest
     one of all pages that are far from the others. They are integers as vectors are, so that products are exact and the
@@ -99,9 +113,12 @@ def page_lists(pages: Vectors, assign: Callable[[Vectors], Array] | None = None)
     centroids = _without(mean, sample.take(np.arange(count) * size // count).row.astype(np.float64))
     for _ in range(_ITERATIONS):
         centroids = _without(mean, _centres(sample, _nearest(sample, centroids), centroids))
-    nearest = assign(centroids) if assign else _nearest(pages, centroids)
-    order = np.argsort(nearest, kind="stable").astype(np.uint32)
-    return PageLists(centroids.row, offsets_of(np.bincount(nearest, minlength=count)), order)
+    if assign is None:
+        nearest = _nearest(pages, centroids)
+        counts, order = np.bincount(nearest, minlength=count), np.argsort(nearest, kind="stable").astype(np.uint32)
+    else:
+        counts, order = assign(centroids)
+    return PageLists(centroids.row, offsets_of(counts), order)
 
 
 def _nearest(pages: Vectors, centroids: Vectors) -> Int64s:

@@ -19,12 +19,14 @@ from pagekin.bags.weigh import AnyPiece, FoldedBags
 from pagekin.kernels.spans import count_values
 from pagekin.kernels.sparse_products import multiply, transpose
 from pagekin.latent.vectors import inverse_frequencies, term_weights
-from pagekin.model.arrays import Array, Bools, Float32s, Floats, Int64s, UInt32s, offsets_of
+from pagekin.model.arrays import Array, Float32s, Floats, Int64s, UInt32s, offsets_of
 from pagekin.store.columns import Mapper
+from pagekin.store.stage_columns import Sums, gathered, ranges_of
 from pagekin.store.stage_files import Stages
 
 COLUMNS = 200_000  # terms at most
 _JOBS = 16  # in which a matrix is multiplied or transposed
+_WORDS = 1 << 20  # looked at at a time
 _ROWS = 512  # multiplied in one job where the product comes in pieces
 _UNITS = 1 << 16  # of a squared weight; sums up to 2 ** 37 are exact
 _ABSENT = np.iinfo(np.uint32).max
@@ -52,12 +54,15 @@ class PageTerms:
     def _inverse_frequency(self) -> Floats:
         return inverse_frequencies(self.frequency, self.pages)
 
-    def rows(self, numbered: Piece, wanted: Bools | None = None) -> SparseRows:
-        """The rows of the pages of a piece: all of them, or those that are wanted."""
+    def rows(self, numbered: Piece, wanted: Int64s | None = None) -> SparseRows:
+        """The rows of the pages of a piece: all of them, or those that are wanted, which are in order."""
         nodes, piece = numbered[0], numbered[1].load()
         rows = np.arange(nodes.start, min(nodes.stop, self.pages))
         number = np.full(len(piece.lengths), -1, np.int64)  # of each wanted row
-        kept = np.flatnonzero(wanted[rows]) if wanted is not None else np.arange(len(rows))
+        kept = np.arange(len(rows))
+        if wanted is not None:
+            first, last = np.searchsorted(wanted, [nodes.start, nodes.start + len(rows)])
+            kept = wanted[first:last] - nodes.start
         number[kept] = np.arange(len(kept))
         entry = np.flatnonzero(piece.count)  # these are words
         column, row = self.column[piece.term[entry]], np.repeat(number, piece.lengths)[entry]
@@ -107,12 +112,22 @@ class SparseRows:
 def page_terms(folded: FoldedBags, stages: Stages) -> PageTerms:
     """Choose the columns of A: the terms of at least two pages but not of all; of too many, those that weigh most."""
     frequency, pages = folded.contents.frequency, len(folded.contents.length)
-    squares = np.zeros(len(frequency))
-    for some in stages.map("squares", _squares, inverse_frequencies(frequency, pages), page_pieces(folded)):
-        squares[some["term"]] += some["squares"]
-    terms = np.flatnonzero((frequency >= 2) & (frequency < pages))
-    terms = np.sort(terms[np.lexsort((terms, -squares[terms]))[:COLUMNS]])
+    words = ranges_of(len(frequency), _WORDS)
+    inverse = gathered(stages, "rarity", _inverse, (frequency, pages), words)["word"]
+    sums = {"squares": Sums(len(frequency), "term", np.float64)}
+    squares = gathered(stages, "squares", _squares, inverse, page_pieces(folded), sums)["squares"]
+    terms = np.empty(0, np.int64)
+    for some in words:
+        on_pages = frequency[some.start : some.stop]
+        terms = np.concatenate([terms, some.start + np.flatnonzero((on_pages >= 2) & (on_pages < pages))])
+        terms = terms[np.lexsort((terms, -squares[terms]))[:COLUMNS]]
+    terms.sort()
     return PageTerms(frequency, pages, terms.astype(np.uint32), squares[terms])
+
+
+def _inverse(counted: tuple[Int64s, int], words: range) -> dict[str, Array]:
+    frequency, pages = counted
+    return {"word": inverse_frequencies(frequency[words.start : words.stop], pages)}
 
 
 def _squares(inverse_frequency: Floats, numbered: Piece) -> dict[str, Array]:

@@ -55,6 +55,16 @@ def distinct(numbers: Int64s) -> Int64s:
     return ordered[first]
 
 
+def row_ranges(offsets: Int64s, size: int) -> list[tuple[int, int]]:
+    """Ranges of ragged rows with about `size` elements; no row is divided.
+
+    >>> row_ranges(np.array([0, 2, 4, 5, 9]), 3)
+    [(0, 2), (2, 4)]
+    """
+    cuts = np.searchsorted(offsets, np.arange(size, offsets[-1], size))
+    return list(pairwise(distinct(np.array([0, *cuts.tolist(), len(offsets) - 1])).tolist()))
+
+
 @dataclass(frozen=True)
 class Strings:
     """A list of UTF-8 strings as their concatenated bytes and the offset of each; a file can be memory-mapped.
@@ -87,6 +97,15 @@ class Strings:
 
     def __getitem__(self, k: int) -> str:
         return self.raw(k).decode("utf-8", "replace")
+
+    def part(self, begin: int, end: int) -> "Strings":
+        """Consecutive strings; their bytes are not copied.
+
+        >>> list(Strings.of(["kin", "", "page"]).part(1, 3))
+        ['', 'page']
+        """
+        offsets = self.offsets[begin : end + 1]
+        return Strings(offsets - offsets[0], self.data[offsets[0] : offsets[-1]])
 
     def take(self, rows: Sequence[int]) -> list[str]:
         """Some of the strings."""

@@ -8,8 +8,6 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
-import numpy as np
-
 from pagekin.bags.build import fold_bags
 from pagekin.bags.shuffle import folded_on_executors
 from pagekin.bags.source import BagSource, ignored_parts
@@ -119,27 +117,23 @@ def _write_bags(
     context.enter("making bags")
     pool, stages = context.pool, context.stages(store.root)
     source = BagSource.of(store, replaced and _known_terms(store.root, replaced.manifest))
-    ignored = ignored_parts(source, strategy)
+    ignored = ignored_parts(source, strategy, stages)
     write_chunks = partial(_write_chunks, store, folder, ignored.words, replaced, stages)
     # Kernels cut chunks while Python code works on the rest.
     beside = WorkerPool(1) if isinstance(pool, SparkPool) else pool
     with beside.beside(write_chunks) as fingerprints, TemporaryFile(dir=folder) as file:
         elsewhere = partial(folded_on_executors, stages, store) if isinstance(pool, SparkPool) else None
-        folded = fold_bags(source, strategy, file, pool.map, elsewhere, ignored)
+        folded = fold_bags(source, strategy, file, stages, elsewhere, ignored)
         context.enter("weighing and signing")
-        signed = len(folded.evidence) if strategy.outside else len(store.nodes) - 1
-        write_signed_bags(folder, folded, signed, stages)
+        write_signed_bags(folder, folded, len(folded.evidence) if strategy.outside else len(store.nodes) - 1, stages)
         if "latent" in strategy.weights_of_evidences():
             context.enter("latent dimensions")
             write_latent(folder, folded, stages)
         context.enter("inverting")
-        linked = (
-            store.in_degrees()[:signed] >= strategy.min_in_links if strategy.min_in_links else np.ones(signed, bool)
-        )
-        write_inverted(folder, np.flatnonzero(linked), stages)
-        write_link_statistics(folder, store, folded.counting_links)
+        write_inverted(folder, store, strategy.min_in_links, stages)
+        write_link_statistics(folder, store, folded.counting_links, folded.node_of_page, stages)
         stopped = stop_words(strategy.language) if strategy.stemming == "stopstem" else ()
-        write_titles(folder, store.node_titles(), stopped)
+        write_titles(folder, store.node_titles(), stopped, stages)
         vectors = {}
         if given is not None:
             context.enter("vectors")

@@ -15,7 +15,7 @@ import numpy as np
 import zstandard
 
 from pagekin.errors import StoreError
-from pagekin.model.arrays import Array, Int64s, Numbers, Strings
+from pagekin.model.arrays import Array, Int64s, Numbers, Strings, row_ranges
 from pagekin.model.reading import Blobs, CheckedLinks, CheckedReading, IndexOf, Links, PlaceIn, Reading, Width
 from pagekin.model.zstd import decompress_all
 
@@ -38,7 +38,10 @@ def check_type(dtype: Any, shape: tuple[int, ...], kind: Any, dimensions: int, p
 def check_offsets(offsets: Array, length: int, path: Path | str) -> None:
     """Raise StoreError unless `offsets` ascend from 0 to `length`, so that no row lies outside of its column."""
     sound = offsets.dtype == np.int64 and offsets.ndim == 1 and len(offsets) > 0
-    sound = sound and offsets[0] == 0 and offsets[-1] == length and bool((offsets[1:] >= offsets[:-1]).all())
+    sound = sound and offsets[0] == 0 and offsets[-1] == length
+    steps = range(0, len(offsets) - 1, _BLOCK) if sound else ()
+    pairs = ((offsets[begin + 1 : begin + _BLOCK + 1], offsets[begin : begin + _BLOCK]) for begin in steps)
+    sound = sound and all(bool((after >= before[: len(after)]).all()) for after, before in pairs)
     check(sound, path, "rows lie outside of their column")
 
 
@@ -102,8 +105,12 @@ def check_reading(reading: Reading, where: str = "") -> CheckedReading:
             if isinstance(rule, IndexOf):
                 check_below(column, len(getattr(reading, rule.part)), path, rule.none)
             elif isinstance(rule, PlaceIn):
-                most = sizes if rule.part == "pages.text_bytes" else getattr(reading, rule.part).lengths()
-                _check_places(column, part.offsets, most, rule.ascending, path)
+                ragged = None if rule.part == "pages.text_bytes" else getattr(reading, rule.part).offsets
+                for first, last in row_ranges(part.offsets, _BLOCK):
+                    most = sizes[first:last] if ragged is None else np.diff(ragged[first : last + 1])
+                    offsets = part.offsets[first : last + 1]
+                    some = column[offsets[0] : offsets[-1]]
+                    _check_places(some, offsets - offsets[0], most, rule.ascending, path)
     return CheckedReading(reading)
 
 
@@ -153,7 +160,8 @@ def check_urls(urls: Strings, path: Path | str) -> None:
 def check_links(links: Links, reading: Reading, where: str = "") -> CheckedLinks:
     """Check that every link names a page, and an anchor of that page."""
     check_below(links.page, len(reading), f"{where}links.page.npy")
-    anchors = reading.anchors.lengths()
+    offsets = reading.anchors.offsets
     for page, anchor in zip(blocks(links.page), blocks(links.anchor), strict=True):
-        check(bool((anchor < anchors[page]).all()), f"{where}links.anchor.npy", "a number leads out of its page")
+        anchors = offsets[page.astype(np.int64) + 1] - offsets[page]
+        check(bool((anchor < anchors).all()), f"{where}links.anchor.npy", "a number leads out of its page")
     return CheckedLinks(links)

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from functools import partial
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from pagekin.errors import StoreError
-from pagekin.model.arrays import Array, Int64s, Strings, distinct
+from pagekin.model.arrays import Array, Strings
 from pagekin.model.files import sync_file, sync_folder
 from pagekin.model.reading import RAGGED_PARTS, Pages, Reading, Sources, Width
 from pagekin.store.array_files import map_array, map_pieces, write_header
@@ -93,21 +93,10 @@ def column_writer(folder: Path, columns: Mapping[str, tuple[Any, tuple[int, ...]
                 write_header(file, dtype, (length, *shape[1:]))
 
 
-def row_ranges(offsets: Int64s, size: int) -> list[tuple[int, int]]:
-    """Ranges of ragged rows with about `size` elements; no row is divided.
-
-    >>> row_ranges(np.array([0, 2, 4, 5, 9]), 3)
-    [(0, 2), (2, 4)]
-    """
-    cuts = np.searchsorted(offsets, np.arange(size, offsets[-1], size))
-    return list(pairwise(distinct(np.array([0, *cuts.tolist(), len(offsets) - 1])).tolist()))
-
-
 def string_ranges(strings: Strings) -> Iterator[Strings]:
     """The strings of a long column, some at a time."""
     for begin in range(0, len(strings), _STRINGS):
-        offsets = strings.offsets[begin : begin + _STRINGS + 1]
-        yield Strings(offsets - offsets[0], strings.data[offsets[0] : offsets[-1]])
+        yield strings.part(begin, min(begin + _STRINGS, len(strings)))
 
 
 def each_string(strings: Strings) -> Iterator[str]:

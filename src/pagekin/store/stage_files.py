@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from itertools import chain
-from mmap import ACCESS_READ, mmap
+from mmap import ACCESS_COPY, ACCESS_READ, mmap
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, Any, NamedTuple, TypeAlias, TypeVar
+from weakref import WeakKeyDictionary
 from zipfile import ZipFile
 
 import numpy as np
@@ -27,6 +28,7 @@ from pagekin.errors import StoreError
 from pagekin.model.arrays import Array, Strings
 from pagekin.model.capture import MiB
 from pagekin.model.files import replacing
+from pagekin.store.array_files import HEAD, map_array
 from pagekin.store.columns import checksum
 from pagekin.store.manifest import describe_files
 from pagekin.store.opened import opened_once
@@ -150,6 +152,9 @@ class Stages:
         return describe_files(folder.absolute(), partial(_map_files, pool), known)
 
 
+IN_MEMORY = Stages(WorkerPool(1), Path())  # stages of this thread
+
+
 def _map_files(pool: SparkPool, function: Callable[[Path], str], paths: Iterable[Path]) -> Iterator[str]:
     """`function` of every file, by executors if there is much to read; small files share a job."""
     jobs: list[list[Path]] = []
@@ -173,11 +178,11 @@ def _with_value(function: Callable[[Any, Job], Columns], shared: StageFile, job:
 
 
 def share(folder: Path, name: str, value: object) -> StageFile:
-    """Write a value that all jobs of a stage need. A store in it is written as its place."""
+    """Write a value that all jobs of a stage need. A store and mapped columns in it are written as their places."""
     path = folder.absolute() / f"{name}-{token_hex(4)}.value"
     digest = sha256()
     with path.open("wb") as file:
-        pickle.Pickler(_Hashed(file, digest), protocol=5).dump(value)
+        _Pickler(_Hashed(file, digest), protocol=5).dump(value)
     return StageFile(path, digest.hexdigest())
 
 
@@ -192,6 +197,55 @@ class _Hashed(NamedTuple):
         return self.file.write(data)
 
 
+class _MappedFile(NamedTuple):
+    """The file of a column, a digest of all that it was made of, and the address at which it is mapped."""
+
+    path: Path
+    digest: str
+    address: int
+
+
+_mapped_files: "WeakKeyDictionary[mmap, _MappedFile]" = WeakKeyDictionary()
+
+
+def map_column(path: Path, digest: str) -> Array:
+    """Open a column that executors have written, memory-mapped; `share` will write its place.
+
+    Compiled code takes it as an array in memory: it may be written, but what is written stays in this process.
+    """
+    with path.open("rb") as file:
+        column = map_array(file, path)
+        if not column.size:
+            return column
+        mapped = mmap(file.fileno(), 0, access=ACCESS_COPY)
+    _mapped_files[mapped] = _MappedFile(path, digest, np.frombuffer(mapped, np.uint8).ctypes.data)
+    return np.frombuffer(mapped, column.dtype, column.size, HEAD).reshape(column.shape)
+
+
+class _Pickler(pickle.Pickler):
+    """Writes the places of mapped columns, and of contiguous parts of them."""
+
+    def persistent_id(self, value: Any) -> tuple[Any, ...] | None:
+        if type(value) is not np.ndarray or not value.flags.c_contiguous or not value.size:
+            return None
+        owner: Any = value.base
+        while isinstance(owner, np.ndarray):
+            owner = owner.base
+        mapped = owner.obj if isinstance(owner, memoryview) else owner
+        found = _mapped_files.get(mapped) if isinstance(mapped, mmap) else None
+        if found is None:
+            return None
+        return found.path, found.digest, value.ctypes.data - found.address, value.dtype.str, value.shape
+
+
+class _Unpickler(pickle.Unpickler):
+    def persistent_load(self, place: tuple[Any, ...]) -> Array:
+        path, _, start, dtype, shape = place
+        with path.open("rb") as file:
+            mapped = mmap(file.fileno(), 0, access=ACCESS_COPY)
+        return np.frombuffer(mapped, dtype, math.prod(shape), start).reshape(shape)
+
+
 def shared_value(file: StageFile) -> Any:
     """The value, kept for the next job of this process."""
     return opened_once(file, partial(_load_value, file))
@@ -201,7 +255,7 @@ def _load_value(file: StageFile) -> Any:
     with _reading(file):
         if checksum(file.path) == file.digest:  # the digest comes from the driver, not from a file
             with file.path.open("rb") as stream:
-                return pickle.load(stream)
+                return _Unpickler(stream).load()
     raise _damaged(file)
 
 

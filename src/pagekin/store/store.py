@@ -1,12 +1,12 @@
 """A store opened for reading, memory-mapped; the disk may be read-only."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, wraps
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from pagekin.model.arrays import Int64s, Strings, UInt32s
 from pagekin.model.capture import ReadingSettings
 from pagekin.model.reading import NO_TARGET, Blobs, CheckedLinks, CheckedReading, Links, Reading
 from pagekin.store.catalog import Catalog
-from pagekin.store.checks import blocks, check, check_links, check_offsets, check_reading, check_urls, unpack
+from pagekin.store.checks import check, check_links, check_offsets, check_reading, check_urls, unpack
 from pagekin.store.columns import open_array, open_part, open_reading
 from pagekin.store.manifest import Manifest, damaged_files, read_manifest
 from pagekin.store.merge import RankedStrings, join, pick
@@ -67,6 +67,24 @@ def report_damage(method: Callable[Concatenate[Any, Given], Result]) -> Callable
 
 def _opened(kind: "type[Store]", root: Path, manifest: Manifest) -> "Store":
     return opened_once((kind, root, repr(manifest)), lambda: kind(root, manifest))
+
+
+@dataclass(frozen=True)
+class NodeTitles(Sequence[str]):
+    """The title of every node that has pages."""
+
+    store: "Store"
+
+    def __len__(self) -> int:
+        return len(self.store.nodes) - 1
+
+    @overload
+    def __getitem__(self, which: int) -> str: ...
+    @overload
+    def __getitem__(self, which: slice) -> list[str]: ...
+    def __getitem__(self, which: int | slice) -> str | list[str]:
+        title, nodes = self.store.reading.pages.title, self.store.nodes[:-1]
+        return title.take(nodes[which].tolist()) if isinstance(which, slice) else title[int(nodes[which])]
 
 
 @dataclass(frozen=True)
@@ -186,14 +204,14 @@ class Store:
     def node_hosts(self) -> list[str]:
         return [row[0] for row in self.catalog.each("SELECT host FROM nodes ORDER BY node")]
 
-    def node_titles(self) -> Iterator[str]:
-        """The title of every node that has pages."""
-        title, nodes = self.reading.pages.title, self.nodes[:-1]
-        return chain.from_iterable(title.take(some.tolist()) for some in blocks(nodes))
+    def node_titles(self) -> "NodeTitles":
+        return NodeTitles(self)
 
-    def in_degrees(self) -> Int64s:
-        """The number of pages that link to each node."""
-        return np.fromiter((row[0] for row in self.catalog.each("SELECT in_degree FROM nodes ORDER BY node")), np.int64)
+    def in_degrees(self, nodes: range | None = None) -> Int64s:
+        """The number of pages that link to each node, or to each of some nodes."""
+        nodes = range(len(self.links)) if nodes is None else nodes
+        query = "SELECT in_degree FROM nodes WHERE node BETWEEN ? AND ? ORDER BY node"
+        return np.fromiter((row[0] for row in self.catalog.each(query, nodes.start, nodes.stop - 1)), np.int64)
 
     def degrees(self) -> tuple[Int64s, Int64s]:
         """The in-degree and the out-degree of every node, counted in its links."""
