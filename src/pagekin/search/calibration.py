@@ -64,11 +64,7 @@ def calibrate(store: NodeStore, mapper: Mapper = map) -> dict[str, Any]:
     sampled = _sample(pages, strategy.seed)
     measured = list(mapper(partial(_measure, store, weights), sampled))
     scales = {name: _mean_above_0([each.best[name] for each in measured if name in each.best]) for name in weights}
-    found = evidences(store, RelatedOptions(), weights)
-    blend = Blend(found, weights, Scaling(scales, 0.0, strategy.damping, store.length, store.popularity))
-    blocks = (_block(store, store.index, each.node) for each in sampled)
-    drawn = zip(blocks, (each.drawn for each in sampled), (each.drawn for each in measured), strict=True)
-    scores = [blend.scores_of(*each) for each in drawn]
+    scores = list(mapper(partial(_blended, store, weights, scales), zip(sampled, measured, strict=True)))
     middle, high = np.quantile(np.concatenate([np.zeros(1), *scores]), [0.5, 0.9]).tolist()
     chance = min(middle + 3.0 * (high - middle), _MOST_CHANCE) * max(0.0, 1.0 - _FEW / max(1, pages))
     return {"scales": {**scales, NEIGHBOURS: 1.0}, "chance": round(chance, 6)}
@@ -105,6 +101,16 @@ def _measure(store: NodeStore, weights: Mapping[str, float], sampled: _Sampled) 
     of_near = {each.name: scores[each.name][is_near] for each in found if not each.absolute}
     best = {name: scores[ordered_best(scores, near.offsets, _TEN)[1]] for name, scores in of_near.items()}
     return _Measured(best, {name: each[~is_near] for name, each in scores.items()})
+
+
+def _blended(
+    store: NodeStore, weights: Mapping[str, float], scales: Mapping[str, float], some: tuple[_Sampled, _Measured]
+) -> Floats:
+    """The blended scores of the pages that were drawn."""
+    sampled, measured = some
+    scaling = Scaling(scales, 0.0, store.index.strategy.damping, store.length, store.popularity)
+    blend = Blend(evidences(store, RelatedOptions(), weights), weights, scaling)
+    return blend.scores_of(_block(store, store.index, sampled.node), sampled.drawn, measured.drawn)
 
 
 def _joined(first: PageRows, second: PageRows) -> tuple[PageRows, Bools]:
