@@ -10,9 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from cli.processes import PAGEKIN
 from pagekin import sample_web
 from pagekin.cli.main import COMMANDS
+from pagekin.kernels.compile import machine, usable
 from pagekin.kernels.signatures import known, used_by
+
+needs_machine = pytest.mark.skipif(not usable(), reason="no machine code: python -m tools.machine_code")
 
 PROGRAM = """
 import numpy as np
@@ -39,8 +43,73 @@ def test_kernels_are_compiled_once_and_then_loaded(tmp_path: Path) -> None:
     done = run_by_numba(PROGRAM, tmp_path)
     assert done.returncode == 0, done.stderr
     first, second = done.stdout.split("prepare\n")[1:]
-    assert first.startswith(f"compiling 2 of {len(known())} kernels, once\n") and first.endswith("  2 of 2\n")
+    assert first.startswith(f"compiling 2 of {len(known())} kernels, once (PAGEKIN_KERNELS=numba is set)\n")
+    assert first.endswith("  2 of 2\n")
     assert second == "[0, 0, 0] 1 0\n"
+
+
+# Changes the machine code of every process of a command before it is used. Python imports this module when it starts.
+CHANGED = """
+import sys
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
+
+name, file = "pagekin.kernels.machine", {file!r}
+import numpy  # the module needs it
+machine = module_from_spec(spec_from_file_location(name, file, loader=ExtensionFileLoader(name, file)))
+machine.__spec__.loader.exec_module(machine)
+sys.modules[name] = machine
+{change}
+"""
+UNFIT = "machine.FITS = 0"
+SHOW = [*PAGEKIN, "show", "sample_web.kin", "http://treeroom.example/oak.html", "--text"]
+SAY = """
+from pagekin.kernels import precompile
+
+precompile._compile_in_parallel = lambda names, report: None
+precompile.prepare("show", print)
+"""
+
+
+def run_with_changed_machine_code(command: list[str], change: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command with machine code of which something is different."""
+    (folder / "sitecustomize.py").write_text(CHANGED.format(file=machine.__file__, change=change))
+    environment = {"PYTHONPATH": os.pathsep.join([str(folder), *sys.path]), "NUMBA_CACHE_DIR": str(folder / "cache")}
+    return subprocess.run(command, cwd=folder, env=os.environ | environment, capture_output=True, text=True)
+
+
+@pytest.mark.slow
+@needs_machine
+def test_on_a_processor_that_machine_code_does_not_fit_kernels_are_compiled_once_and_that_is_said_once(
+    sample_index: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "sample_web.kin").symlink_to(sample_index)
+    first, second = (run_with_changed_machine_code(SHOW, UNFIT, tmp_path) for _ in range(2))
+    assert (first.returncode, first.stdout) == (
+        0,
+        subprocess.run(SHOW, cwd=tmp_path, capture_output=True, text=True).stdout,
+    )
+    lines = first.stderr.splitlines()
+    assert lines[0] == (
+        f"compiling 1 of {len(known())} kernels, once (this processor lacks instructions of {machine.TARGET})"
+    )
+    assert lines[-1] == "  1 of 1"
+    assert (second.stdout, second.stderr) == (first.stdout, "")
+
+
+@pytest.mark.slow
+@needs_machine
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (UNFIT, f"this processor lacks instructions of {getattr(machine, 'TARGET', '')}"),
+        ("machine.DIGESTS['words'] = ''", "their sources have changed since the machine code was compiled"),
+        ("sys.modules[name] = None", "no machine code came with the package"),
+    ],
+)
+def test_why_kernels_are_compiled_is_said(change: str, why: str, tmp_path: Path) -> None:
+    done = run_with_changed_machine_code([sys.executable, "-c", SAY], change, tmp_path)
+    assert (done.stdout, done.stderr) == (f"compiling 1 of {len(known())} kernels, once ({why})\n", "")
 
 
 STALE = """
