@@ -2,7 +2,9 @@
 
 `python -m benchmarks.first_run` prints the figures and writes `results/first_run.json`. A wheel is built and installed
 with its dependencies into a new virtual environment; the first and the second run of each command on the sample web are
-compared by processor time. A server answers ten different requests of each kind: the first is compared with the last.
+compared by processor time. A server answers ten different requests of each route of its API and its web page, all with
+success: the first is compared with the last. Views that are computed once for the collection are compared from the
+second request on.
 The machine code of the wheel, which has some kernels for AVX-512 as well, and that for the baseline processor alone are
 compared with what numba compiles for this one. Finally `make demo` runs in a
 new clone, and the longest time without output is measured.
@@ -17,14 +19,21 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import urlencode
+
+from starlette.routing import Route
 
 from benchmarks.machine import QUICK, Figure, facts, keep, kept, show
 from pagekin import sample_web
+from pagekin.search.indexed_store import IndexedStore
+from pagekin.serving.api.schema import openapi
+from pagekin.serving.pages import routes as routes_of_pages
+from pagekin.serving.settings import ServerSettings
+from pagekin.serving.views.names import PageRef, find_page
 
 ROOT = Path(__file__).parents[1]
 OAK = "http://treeroom.example/oak.html"
@@ -100,7 +109,7 @@ def of_wheel(folder: Path) -> Iterator[Figure]:
         yield Figure(f"{name}, first / second after installation", first / second, at_most=1.5)
     related = min(spent([pagekin, *commands["related"]]) for _ in range(5))
     yield Figure("related from a shell, processor time", related, "s", at_most=0.3)
-    yield from of_server([pagekin, "serve", str(store), "--port", "0"], labels)
+    yield from of_server([pagekin, "serve", str(store), "--port", "0"], store)
 
 
 def spent(command: list[str | Path]) -> float:
@@ -111,47 +120,61 @@ def spent(command: list[str | Path]) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def of_server(command: list[str], labels: Path) -> Iterator[Figure]:
-    """The first request of every kind, compared with the tenth; pages differ, so that no answer comes from memory."""
-    urls = [line.split("\t")[0] for line in labels.read_text("utf-8").splitlines()]
-    urls = [quote(url, safe="") for url in dict.fromkeys(urls)]
-    ways: dict[str, Callable[[int], tuple[str, object]]] = {
-        "related": lambda k: (f"/api/related?url={urls[k]}", None),
-        "related to a text": lambda k: ("/api/related", {"text": f"trees and bread {k}"}),
-        "pages": lambda k: (f"/api/pages?query=tree{k}", None),
-        "cluster": lambda k: (f"/api/cluster?url={urls[k]}", None),
-        "duplicates": lambda k: (
-            "/api/duplicates",
-            [{"id": k, "text": "a bread bin"}, {"id": "b", "text": "a bread bin"}],
-        ),
-        "info": lambda k: ("/api/info", None),
-        "health": lambda k: ("/healthz", None),
-        "metrics": lambda k: ("/metrics", None),
-        "MediaWiki": lambda k: (f"/w/api.php?action=query&list=search&srsearch=morelike:{urls[k]}&format=json", None),
-    }
+def of_server(command: list[str], store: Path) -> Iterator[Figure]:
+    """The first request of every route, compared with the tenth."""
+    indexed = IndexedStore.open(store)
+    urls = [indexed.reading.pages.url[k * len(indexed) // (REQUESTS + 1)] for k in range(REQUESTS + 1)]
+    pages = [find_page(indexed, url) for url in urls]
+    requests = [requests_of(page, other) for page, other in pairwise(pages)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             base = process.stdout.readline().split(" at ")[1].split()[0].rstrip("/")
-            times = {name: [asked(base, *way(k)) for k in range(REQUESTS)] for name, way in ways.items()}
+            times = {name: [asked(base, *each[name]) for each in requests] for name in requests[0]}
         finally:
             process.terminate()
     for name, each in times.items():
-        yield Figure(f"{name}, first request / tenth", each[0] / each[-1], at_most=5)
-    yield Figure("the slowest first request", max(each[0] for each in times.values()), "s", at_most=1)
+        first = 0
+        if name.startswith("/collection/"):
+            yield Figure(f"{name}, first request, which computes it for the collection", each[0], "s", at_most=1)
+            first = 1
+        yield Figure(f"{name}, {('first', 'second')[first]} request / tenth", each[first] / each[-1], at_most=5)
+    slowest = max(times, key=lambda name: times[name][0])
+    yield Figure(f"the slowest first request ({slowest})", times[slowest][0], "s", at_most=1)
+
+
+def requests_of(page: PageRef, other: PageRef) -> dict[str, tuple[str, object]]:
+    """A request of every route: path and body. They differ from page to page, so that no answer comes from memory."""
+    known = {"url": page.url, "a": page.url, "b": other.url, "query": page.title, "q": page.title}
+    mediawiki = {"action": "query", "list": "search", "srsearch": f"morelike:{page.title}", "format": "json"}
+    bodies: dict[str, object] = {
+        "/api/related": {"text": f"trees and bread: {page.title}"},
+        "/api/duplicates": [{"id": page.id, "text": "a bread bin"}, {"id": "b", "text": "a bread bin"}],
+    }
+    found: dict[str, tuple[str, object]] = {}
+    for path, methods in openapi(ServerSettings())["paths"].items():
+        if "get" in methods:
+            taken = {each["name"] for each in methods["get"].get("parameters", ()) if each["in"] == "query"}
+            given = mediawiki if path == "/w/api.php" else {name: known[name] for name in known if name in taken}
+            found[path] = f"{path.replace('{id}', page.id)}?{urlencode(given)}", None
+        if "post" in methods:
+            found[f"POST {path}"] = path, bodies[path]
+    for route in routes_of_pages():
+        assert isinstance(route, Route)
+        given = {"format": "json"} if route.path == "/collection/map/pages" else known
+        found[route.path] = f"{route.path.replace('{id}', page.id)}?{urlencode(given)}", None
+    for path in ("/api", "/api/openapi.json", "/embed.js", "/static/page.css"):
+        found[path] = path, None
+    return found
 
 
 def asked(base: str, path: str, body: object) -> float:
-    """The seconds of one request; an answer of 503 raises an exception."""
+    """The seconds of one request; an answer that is no success raises an exception."""
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(base + path, data, {"Content-Type": "application/json"})
     begin = time.perf_counter()
-    try:
-        with urllib.request.urlopen(request) as answer:
-            answer.read()
-    except urllib.error.HTTPError as error:
-        if error.code >= 500:
-            raise
+    with urllib.request.urlopen(request) as answer:
+        answer.read()
     return time.perf_counter() - begin
 
 

@@ -14,6 +14,7 @@ HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
 ORDER = (
     "first_run",
+    "compiling",
     "reading",
     "formats",
     "signatures",

@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
 import tarfile
-import venv
 import zipfile
+from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import pagekin
 from pagekin.kernels.compile import usable
@@ -54,6 +58,12 @@ def test_a_wheel_has_the_package_with_its_data_and_nothing_else(wheel: Path) -> 
     assert wheel.stat().st_size < 40e6
 
 
+def test_the_index_of_packages_would_accept_the_wheel(wheel: Path) -> None:
+    pytest.importorskip("twine", reason="twine comes with pagekin[release]")
+    done = subprocess.run([sys.executable, "-m", "twine", "check", "--strict", wheel], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_an_sdist_has_what_building_compiling_and_testing_need(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
@@ -77,33 +87,62 @@ def test_a_wheel_with_machine_code_is_one_for_a_platform(wheel: Path) -> None:
         assert "Root-Is-Purelib: false" in archive.read(f"pagekin-{pagekin.__version__}.dist-info/WHEEL").decode()
 
 
+def requirements(lines: Iterable[str]) -> set[str]:
+    """The distributions that requirements without extras name, with those that they require."""
+    found: set[str] = set()
+    waiting = list(lines)
+    while waiting:
+        requirement = Requirement(waiting.pop())
+        name = canonicalize_name(requirement.name)
+        if name not in found and (requirement.marker is None or requirement.marker.evaluate({"extra": ""})):
+            assert requirement.specifier.contains(metadata.version(name), prereleases=True)
+            found.add(name)
+            waiting += metadata.requires(name) or []
+    return found
+
+
 class Installed:
-    """A virtual environment with the wheel, and the dependencies of this one."""
+    """A virtual environment with the wheel, as pip installs it, and nothing else than what it requires."""
 
     def __init__(self, folder: Path, wheel: Path) -> None:
-        venv.create(folder / "venv", with_pip=False)
-        (packages,) = (folder / "venv").glob("[Ll]ib/**/site-packages")
-        zipfile.ZipFile(wheel).extractall(packages)
-        (packages / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"])
-        self.folder, self.packages = folder, packages
-        self.python = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+        self.folder = folder
+        self.python = install(sys.executable, folder / "venv", wheel)
+        (self.packages,) = (folder / "venv").glob("[Ll]ib/**/site-packages")
+        (facts,) = metadata.distributions(name="pagekin", path=[str(self.packages)])
+        for name in requirements(facts.requires or ()):
+            files = metadata.files(name)
+            assert files, f"{name} has no list of files"
+            there = Path(str(metadata.distribution(name).locate_file("")))
+            for top in {file.parts[0] for file in files} - {"..", "__pycache__"}:
+                (self.packages / top).symlink_to(there / top)
 
     def run(self, *arguments: str) -> list[str]:
-        """The output of a command; the last line says whether it has loaded numba."""
-        clean = {
-            name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PAGEKIN", "NUMBA"))
-        }
-        done = subprocess.run(
-            [self.python, "-c", RUN, *arguments], cwd=self.folder, env=clean, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        lines = done.stdout.splitlines()
-        assert lines[-1] == f"{self.packages / 'pagekin' / '__init__.py'} {not usable()}", lines[-1]
-        return lines[:-1]
+        """The output of a command."""
+        return output(self.python.with_name("pagekin"), *arguments, folder=self.folder)
+
+
+def install(python: str | Path, place: Path, wheel: Path) -> Path:
+    """Install the wheel alone into a new virtual environment; return its Python."""
+    subprocess.run([python, "-m", "venv", "--without-pip", place], check=True)
+    created = place / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+    pip = [sys.executable, "-m", "pip", "--python", str(created), "--disable-pip-version-check"]
+    done = subprocess.run(
+        [*pip, "install", "--quiet", "--no-deps", "--no-index", "--no-compile", wheel], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return created
+
+
+def output(*command: str | Path, folder: Path) -> list[str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PAGEKIN", "NUMBA"))}
+    done = subprocess.run(command, cwd=folder, env=clean, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
 
 
 def test_the_commands_of_the_readme_run_from_the_wheel_without_a_compiler(wheel: Path, tmp_path: Path) -> None:
     installed = Installed(tmp_path, wheel)
+    assert subprocess.run([installed.python, "-c", "import jinja2"], capture_output=True).returncode == 1  # an extra
     assert "213 pages of 22 hosts" in "\n".join(installed.run("demo", "--no-serve"))
     for block in re.finditer(r"^```console\n\$ pagekin (.*)\n((?:(?!```).*\n)*)```$", README, re.M):
         assert installed.run(*shlex.split(block[1])) == block[2].splitlines()
@@ -117,3 +156,48 @@ def test_the_commands_of_the_readme_run_from_the_wheel_without_a_compiler(wheel:
     assert installed.run("evaluate", store, "--hierarchy", labels)
     assert installed.run("learn", store, "-o", "weights.json", "--units", "2,2,2", "--steps", "5")
     assert installed.run("related", store, OAK, "--similarity", "linklearn", "--weights", "weights.json")
+    where = output(installed.python, "-c", RUN, "related", store, OAK, folder=tmp_path)[-1]
+    assert where == f"{installed.packages / 'pagekin' / '__init__.py'} {not usable()}"
+
+
+def other_pythons() -> list[Path]:
+    """Interpreters of other versions that pagekin supports, where pyenv or the system has them."""
+    versions = sorted(Path.home().glob(".pyenv/versions/3.1[1-9].*/bin/python"))
+    versions += [Path(found) for minor in range(11, 20) if (found := shutil.which(f"python3.{minor}", path="/usr/bin"))]
+    code, by_version = "import sys, venv; print(*sys.version_info[:2])", {}
+    for each in versions:
+        done = subprocess.run([each, "-c", code], capture_output=True, text=True)
+        if done.returncode == 0:
+            by_version[done.stdout.strip()] = each
+    del by_version["{} {}".format(*sys.version_info)]
+    return list(by_version.values())
+
+
+LOAD = """
+import importlib.util
+from importlib.metadata import entry_points, version
+from importlib.machinery import ExtensionFileLoader
+
+(command,) = entry_points(group="console_scripts", name="pagekin")
+print(version("pagekin"), command.value)
+file = importlib.util.find_spec("pagekin").submodule_search_locations[0] + "/kernels/machine.abi3.so"
+spec = importlib.util.spec_from_file_location("machine", file, loader=ExtensionFileLoader("machine", file))
+try:
+    machine = importlib.util.module_from_spec(spec)
+    print("FITS", machine.FITS)
+except ImportError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(not usable(), reason="no machine code: python -m tools.machine_code")
+def test_the_wheel_can_be_installed_for_other_versions_of_python(wheel: Path, tmp_path: Path) -> None:
+    """pip checks the tags of the wheel. Without dependencies, the machine code is loaded up to its import of numpy."""
+    pythons = other_pythons()
+    if not pythons:
+        pytest.skip("there is no other version of Python")
+    for k, each in enumerate(pythons):
+        python = install(each, tmp_path / str(k), wheel)
+        said = output(python, "-c", LOAD, folder=tmp_path)
+        assert said[0] == f"{pagekin.__version__} pagekin.cli.main:main", each
+        assert said[1] in ("FITS 1", "numpy._core.multiarray failed to import"), each

@@ -93,7 +93,8 @@ def test_a_kernel_with_a_changed_source_is_compiled_and_said_so_once(library: Pa
     assert WREN in answer and silence == ""
     same, said = run(tmp_path)
     assert same == answer
-    begin = re.fullmatch(rf"compiling (\d+) of {len(known())} kernels, once", said.splitlines()[0])
+    why = "their sources have changed since the machine code was compiled"
+    begin = re.fullmatch(rf"compiling (\d+) of {len(known())} kernels, once \({why}\)", said.splitlines()[0])
     assert begin and 1 <= int(begin[1]) < len(known())  # the kernel, and those that call it
     assert said.splitlines()[-1] == f"  {begin[1]} of {begin[1]}" and said.count("compiling") == 1
     assert run(tmp_path) == (answer, "")

@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+import time
 import weakref
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from pagekin.kernels.all_pairs import BagPostings, invert
 from pagekin.kernels.characters import is_utf8
 from pagekin.kernels.digests import digest as digest_of
 from pagekin.kernels.fnv import hash_spans
+from pagekin.kernels.minhash import sign
 from pagekin.kernels.shared_elements import FilterRows, make_filter_rows
 from pagekin.kernels.signatures import is_known, known, merged, plain, signature
 
@@ -50,6 +53,29 @@ def test_all_signatures_that_the_package_uses_are_compiled_from_these_sources() 
     assert there == listed
     for module, digest in kernels.machine.DIGESTS.items():
         assert digest == digest_of(SOURCE / "kernels" / f"{module}.py"), f"{module}: python -m tools.machine_code"
+
+
+@needs_machine
+def test_other_threads_run_while_a_kernel_does() -> None:
+    """Another thread sees what a running kernel has written so far; were the lock held, it would see all or nothing."""
+    bags, terms = 20_000, 200
+    offsets = np.arange(0, bags * terms + 1, terms)
+    term, weight = np.zeros(bags * terms, np.uint32), np.full(bags * terms, 1 / terms, np.float32)
+    keys = np.full(1, 0x9E3779B97F4A7C15, np.uint64)
+    signatures = np.zeros((bags, 80), np.uint32)
+    for _ in range(100):  # the kernel may be at its end before this thread has a processor
+        signatures[:] = 0
+        thread = threading.Thread(target=sign, args=(offsets, term, weight, keys, 1000, signatures))
+        thread.start()
+        partly = False
+        while thread.is_alive() and not partly:
+            time.sleep(0.001)
+            partly = bool(signatures[0].any()) and not signatures[-1].any()
+        thread.join()
+        assert signatures[0].any() and signatures[-1].any()
+        if partly:
+            return
+    pytest.fail("no thread ran during a kernel")
 
 
 SIGN = """

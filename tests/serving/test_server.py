@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
@@ -28,7 +32,7 @@ from pagekin.kernels.compile import usable
 from pagekin.kernels.signatures import used_by
 from pagekin.serving import pages
 from pagekin.serving.workers import listen, url_of
-from serving.processes import announced, running, started
+from serving.processes import Server, announced, running, started
 from serving.test_generations import write
 
 pytestmark = pytest.mark.slow
@@ -124,19 +128,21 @@ def test_a_new_generation_fails_no_request(tmp_path: Path, workers: str) -> None
                 )
         return statuses
 
-    def generation(url: str) -> int:
-        return int(httpx2.get(f"{url}healthz", timeout=SECONDS).json()["generation"])
-
     with running(store, "--workers", workers) as server, ThreadPoolExecutor(3) as threads:
         asking = [threads.submit(ask, server.url, k) for k in range(3)]
         try:
             write(tmp_path, 30)
-            until(lambda: generation(server.url) == 2, "the new generation")
+            until(lambda: health(server.url)["generation"] == 2, "the new generation")
         finally:
             stop.set()
         statuses = [status for task in asking for status in task.result()]
     assert len(statuses) > 20
     assert set(statuses) == {200}
+
+
+def health(url: str) -> dict[str, Any]:
+    found: dict[str, Any] = httpx2.get(f"{url}healthz", timeout=SECONDS).json()
+    return found
 
 
 def failed_requests(url: str) -> dict[str, str]:
@@ -172,6 +178,82 @@ def test_no_request_loads_a_compiler(tmp_path: Path) -> None:
         maps = [Path(f"/proc/{pid}/maps").read_text() for pid in (server.process.pid, *server.children())]
         assert any("machine.abi3.so" in each for each in maps)
         assert not any("llvmlite" in each for each in maps)
+
+
+@contextmanager
+def alone(worker: int, server: Server) -> Iterator[None]:
+    """Stop the other workers for a while, so that all requests reach this one."""
+    others = [each for each in server.children()[1:] if each != worker]
+    for each in others:
+        os.kill(each, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for each in others:
+            os.kill(each, signal.SIGCONT)
+
+
+@pytest.mark.skipif(not usable(), reason="no machine code: python -m tools.machine_code")
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="loaded libraries are listed by Linux")
+def test_no_request_loads_a_compiler_in_a_new_worker_or_of_a_new_generation(tmp_path: Path) -> None:
+    store = write(tmp_path, 20)
+    with running(store, "--workers", "2") as server:
+        old, first = server.children()[-1], server.children()[1]
+        os.kill(old, signal.SIGKILL)
+        until(lambda: len(server.children()) == 3 and old not in server.children(), "another worker")
+        write(tmp_path, 30)
+        (new,) = set(server.children()[1:]) - {first}
+        for worker in (first, new):
+            with alone(worker, server):
+                until(lambda: health(server.url)["generation"] == 2, "the new generation")
+                assert failed_requests(server.url) == {}
+            assert "machine.abi3.so" in (maps := Path(f"/proc/{worker}/maps").read_text())
+            assert "llvmlite" not in maps
+
+
+# Every generation waits for its turn after it has loaded all that it needs. Python imports this module when it starts.
+HELD = """
+import pathlib, sys, time
+import pagekin.kernels.precompile as precompile
+
+folder, load = pathlib.Path({folder!r}), precompile.load
+
+def held(command):
+    load(command)
+    (folder / "loading").touch()
+    while not (folder / "go").exists():
+        time.sleep(0.01)
+
+precompile.load = held
+"""
+
+
+def test_no_health_is_reported_before_a_worker_has_loaded_what_it_needs(tmp_path: Path) -> None:
+    store = write(tmp_path, 20)
+    (tmp_path / "sitecustomize.py").write_text(HELD.format(folder=str(tmp_path)))
+    loading, go = tmp_path / "loading", tmp_path / "go"
+    with listen("127.0.0.1", 0) as free:
+        url = url_of(free)
+    command = [*PAGEKIN, "serve", str(store), "--port", str(urlsplit(url).port)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            until(loading.exists, "a worker that loads")
+            with pytest.raises(httpx2.TimeoutException):
+                httpx2.get(f"{url}healthz", timeout=0.5)
+            assert process.stdout and not select.select([process.stdout], [], [], 0)[0]
+            go.touch()
+            assert process.stdout.readline().startswith("Serving ")
+            assert health(url)["generation"] == 1
+            go.unlink()
+            loading.unlink()
+            write(tmp_path, 30)
+            until(loading.exists, "a generation that is loaded")
+            assert health(url)["generation"] == 1
+            go.touch()
+            until(lambda: health(url)["generation"] == 2, "the new generation")
+        finally:
+            process.terminate()
 
 
 def test_without_machine_code_all_kernels_that_requests_need_are_loaded_before(tmp_path: Path) -> None:

@@ -14,6 +14,9 @@ def mcp(store: str) -> None:
     The tools find, related, show, gaps and duplicates only read. Needs pagekin[mcp].
     """
     need("mcp.server.mcpserver", what="the Model Context Protocol", extra="mcp")
+    from pagekin.cli.main import compile_before
     from pagekin.integrations.mcp import make_server
 
-    make_server(store).run()
+    server = make_server(store)
+    compile_before("mcp")
+    server.run()

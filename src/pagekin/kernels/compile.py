@@ -130,5 +130,14 @@ def kernel_name(function: Callable[..., Any]) -> str:
 
 def usable() -> bool:
     """Whether machine code came with the package, for this processor, and nothing asks for numba."""
-    by_numba = any(os.environ.get(name, "") in values for name, values in _BY_NUMBA.items())
-    return machine is not None and bool(machine.FITS) and not by_numba
+    return not why_not_usable()
+
+
+def why_not_usable() -> str:
+    """Why machine code is not used; empty if it is."""
+    for name, values in _BY_NUMBA.items():
+        if (value := os.environ.get(name, "")) in values:
+            return f"{name}={value} is set"
+    if machine is None:
+        return "no machine code came with the package"
+    return "" if machine.FITS else f"this processor lacks instructions of {machine.TARGET}"

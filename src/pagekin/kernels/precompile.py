@@ -8,7 +8,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from pagekin.kernels.cache import cache_folder
-from pagekin.kernels.compile import Kernel, machine
+from pagekin.kernels.compile import Kernel, why_not_usable
 from pagekin.kernels.signatures import is_current, known, numba_types, used_by
 
 _TICK = 3.0  # seconds between two lines of progress
@@ -21,9 +21,8 @@ def prepare(command: str, report: Callable[[str], None]) -> None:
     needed = {name: found for name in sorted(used_by(command)) if isinstance(found := _kernel(name), Kernel)}
     missing = [name for name, kernel in needed.items() if not _is_cached(kernel)]
     if missing:
-        unfit = machine is not None and not machine.FITS
-        why = f" (this processor lacks instructions of {machine.TARGET})" if unfit else ""
-        report(f"compiling {len(missing)} of {len(known())} kernels, once{why}")
+        why = why_not_usable() or "their sources have changed since the machine code was compiled"
+        report(f"compiling {len(missing)} of {len(known())} kernels, once ({why})")
         _compile_in_parallel(missing, report)
 
 

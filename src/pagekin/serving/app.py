@@ -3,9 +3,11 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from urllib.parse import urlencode
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -16,9 +18,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message
 
-from pagekin.errors import FailureError, MisuseError, StoreError
+from pagekin.errors import FailureError, MisuseError, PagekinError, StoreError
 from pagekin.serving import pages
 from pagekin.serving.api import schema
 from pagekin.serving.api.endpoints import Handler, endpoints
@@ -28,11 +30,15 @@ from pagekin.serving.generations import CurrentGeneration, Generation
 from pagekin.serving.jobs import Jobs
 from pagekin.serving.metrics import Metrics
 from pagekin.serving.middleware import RequestError, RequestMiddleware
+from pagekin.serving.rendering import environment
 from pagekin.serving.settings import RequestLimits, ServerSettings
+from pagekin.serving.views.names import find_page
 
 _PRECOMPUTED = 1000  # answers computed again before a new generation is served
 _PRECOMPUTE_SECONDS = 10.0
 STATIC = Path(__file__).parent / "static"
+_DOCUMENTS = ("/api", "/api/openapi.json", "/embed.js", "/static/page.css")
+_IMPORTED_LATER = ("numpy.fft", "pagekin.gaps.find", "pagekin.gaps.report", "pagekin.search.words")
 
 
 def make_app(
@@ -88,6 +94,40 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     refreshing.cancel()
     app.state.jobs.close()
     context.threads.close()
+
+
+async def warm_up(app: Starlette) -> None:
+    """Answer each quick request once, and load what the others need, so that the first client does not wait for it.
+
+    The requests do not pass the middleware, so nothing counts them.
+    """
+    for template in environment().list_templates():
+        environment().get_template(template)
+    for module in _IMPORTED_LATER:
+        import_module(module)
+    context, query = context_of(Request({"type": "http", "app": app})), {"q": "a"}
+    paths = ["/", "/search", "/random", "/ask", "/collection", "/compare", *_DOCUMENTS]
+    if context.current.pages:
+        url = context.current.generation.indexed.reading.pages.url[0]
+        query |= {"a": url, "b": url}
+        paths.append(f"/page/{find_page(context.current.generation.indexed, url).id}")
+    for path in paths:
+        await _request(app, path, urlencode(query))
+
+
+async def _request(app: Starlette, path: str, query: str) -> None:
+    """Let the application answer a request, and drop the answer."""
+    parts: list[Message] = [{"type": "http.request"}]
+
+    async def receive() -> Message:
+        return parts.pop() if parts else await asyncio.Future()  # a client that stays connected
+
+    async def send(message: Message) -> None:
+        pass
+
+    scope = {"type": "http", "method": "GET", "path": path, "query_string": query.encode(), "headers": [], "app": app}
+    with suppress(RequestError, PagekinError, HTTPException):  # a client that asks is told
+        await app.router(scope, receive, send)
 
 
 async def _refresh(context: Context) -> None:

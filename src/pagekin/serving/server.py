@@ -15,7 +15,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from pagekin.errors import PagekinError
-from pagekin.serving.app import make_app
+from pagekin.serving.app import make_app, warm_up
 from pagekin.serving.connections import listen_for
 from pagekin.serving.generations import CurrentGeneration
 from pagekin.serving.metrics import Metrics
@@ -43,9 +43,9 @@ def return_freed_memory() -> None:
 
 class _Server(uvicorn.Server):
     def __init__(self, make: Callable[[], Starlette], settings: ServerSettings, ready: Callable[[], object]) -> None:
-        self._ready, self._limits = ready, settings.limits
+        self._make, self._ready, self._limits = make, ready, settings.limits
         config = uvicorn.Config(
-            make,
+            self._made,
             factory=True,
             log_level="error",  # a warning for every invalid request would let clients fill the disk
             access_log=False,
@@ -57,6 +57,10 @@ class _Server(uvicorn.Server):
         )
         super().__init__(config)
 
+    def _made(self) -> Starlette:
+        self._app = self._make()
+        return self._app
+
     def run_on(self, listener: socket.socket) -> None:
         sys.setswitchinterval(_SWITCH_SECONDS)
         return_freed_memory()
@@ -66,6 +70,7 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup([])  # uvicorn would accept connections without limits
+        await warm_up(self._app)
         uvicorn = {"config": self.config, "server_state": self.server_state, "app_state": self.lifespan.state}
         self.servers = [listen_for(each, self._limits, **uvicorn) for each in sockets or ()]  # type: ignore[misc]
         if not self.should_exit:
