@@ -8,8 +8,10 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -23,6 +25,7 @@ import pytest
 import pagekin
 from engines.webhdfs import Opened, WebHdfs, serving
 from pagekin import sample_web
+from pagekin.engines import spark
 from pagekin.engines.spark import SparkPool
 from pagekin.errors import FailureError, MisuseError, PagekinError, SourceError
 from pagekin.model.capture import ReadingSettings
@@ -372,7 +375,15 @@ def test_a_source_that_vanishes_is_named(
     [
         ({"engine": "hadoop"}, {}, "there is no engine 'hadoop'; name one of local, spark"),
         ({"master": "local[2]"}, {}, "--master names a Spark cluster; add --engine spark"),
-        ({"engine": "spark", "master": "http://x"}, {}, "--master 'http://x' is no master of Spark"),
+        *(
+            ({"engine": "spark", "master": master}, {}, f"--master {master!r} is no master of Spark; name local[N], ")
+            for master in ("http://x", "local[abc", "local[0]", "local[2,x]", "local-cluster[2]", "yarn-client")
+        ),
+        (
+            {"engine": "spark", "master": "yarn"},
+            {},
+            "neither HADOOP_CONF_DIR nor YARN_CONF_DIR is set; set one of them",
+        ),
         ({"engine": "spark", "master": "spark://127.0.0.1:1"}, {}, "no master of Spark answers at spark://127.0.0.1:1"),
         ({"engine": "spark"}, {"JAVA_HOME": "/nowhere"}, "needs Java 17 or later, and there is no `java` in JAVA_HOME"),
         ({"engine": "spark"}, {"PATH": "/nowhere"}, "needs Java 17 or later, and there is no `java` in the PATH"),
@@ -385,12 +396,54 @@ def test_what_spark_needs_is_said_before_it_starts(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delenv("JAVA_HOME", raising=False)
+    for name in ("JAVA_HOME", "HADOOP_CONF_DIR", "YARN_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     write_pages(tmp_path / "pages")
-    with pytest.raises(PagekinError, match=message.replace("[", r"\[")):
+    with pytest.raises(PagekinError, match=re.escape(message)) as raised:
         pagekin.build([tmp_path / "pages"], tmp_path / "my.kin", **options)  # type: ignore[arg-type]
+    assert raised.value.exit_code == (1 if "answers" in message else 2)
+
+
+def test_a_master_that_accepts_a_connection_and_stays_silent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark, "_SECONDS_TO_ANSWER", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        master = f"spark://127.0.0.1:{server.getsockname()[1]}"
+        sentence = rf"^no master of Spark answers at {master} \(127\.0\.0\.1:\d+: timed out\); start it, or name"
+        with pytest.raises(FailureError, match=sentence), spark.spark_pool(master, 1):
+            pass
+
+
+@pytest.mark.parametrize("answer", [b"Stream '/files/pagekin' was not found.", b""])
+def test_a_master_answers_if_it_sends_something_or_hangs_up(answer: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The frame of a StreamRequest, by hand: its length, type 6, the length of a name, and the name."""
+    monkeypatch.setattr(spark, "_SECONDS_TO_ANSWER", 20.0)
+    asked = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            with connection:
+                asked.append(connection.recv(100))
+                connection.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        spark._check_master(f"spark://127.0.0.1:{server.getsockname()[1]}")
+        thread.join()
+    assert asked == [b"\0\0\0\0\0\0\0\x1b\x06\0\0\0\x0e/files/pagekin"]
+
+
+def test_a_session_that_has_ended_is_named() -> None:
+    from py4j.protocol import Py4JError
+
+    error = "An error occurred while calling o41.range.\n: a.IllegalStateException: Cannot call methods on a stopped"
+    with (
+        pytest.raises(FailureError, match=r"^Spark gave up: its session has ended, .*run the same command again$"),
+        spark._reporting_failures(),
+    ):
+        raise Py4JError(f"{error} SparkContext.\nThis stopped SparkContext was created at:\n\norg.a.B(C.java:1)")
 
 
 def test_spark_does_not_change_a_store(sample_index: Path, tmp_path: Path) -> None:

@@ -7,11 +7,12 @@ executor runs again on another one, so a function that writes a file must be abl
 
 import os
 import pickle
+import re
 import socket
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 Value = TypeVar("Value")
-_SECONDS_TO_ANSWER = 10.0
+_SECONDS_TO_ANSWER = 20.0
+_LOCAL = re.compile(r"local(\[(\*|[1-9]\d*)(, *\d+)?\]|-cluster\[ *\d+ *, *\d+ *, *\d+ *\])?")
+_ENDED = "stopped SparkContext"  # in what Spark says where the session has ended
 _TASKS = 8  # of a stage at most, for each processor: a task takes some time to start, however short its jobs are
 _RESULT = "number long, result binary"
 _SETTINGS = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1"}  # a job may take minutes
@@ -140,14 +143,43 @@ def _reporting_failures() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError, ConnectionError) as error:
-        lines = [
-            line.strip() for line in str(error).splitlines() if line.strip() and not line.lstrip().startswith("at ")
-        ]
-        reason = next((line for line in reversed(lines) if "Error" in line or "Exception" in line), "no reason given")
+        reason = _reason(error)
+        if _ENDED in reason:
+            reason = "its session has ended, as it does if its master is lost or does not answer"
         raise FailureError(
-            f"Spark gave up: {reason[:300]}; the logs of its executors say more. Stages that are finished are kept:"
+            f"Spark gave up: {reason}; the logs of its executors say more. Stages that are finished are kept:"
             " run the same command again"
         ) from error
+
+
+@contextmanager
+def _reporting_start(master: str | None) -> Iterator[None]:
+    """Turn an error of a session that does not start into one that names the master."""
+    from py4j.protocol import Py4JError
+
+    try:
+        yield
+    except (RuntimeError, Py4JError, ConnectionError) as error:  # the first are also those of PySpark
+        named = (
+            f"on {master}" if master else "on the master of spark-submit or of PYSPARK_SUBMIT_ARGS, if they name one"
+        )
+        reason = _reason(error)
+        kind = MisuseError if "Master URL" in reason else FailureError
+        raise kind(
+            f"Spark could not start a session {named}: {reason}; check the master, and the settings of Spark"
+            " (spark-submit --conf, or PYSPARK_SUBMIT_ARGS)"
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    r"""The cause of an error of Spark: the last line that names an exception, or else the first.
+
+    >>> print(_reason(ValueError("An error occurred.\n: a.SparkException: no room\n\tat a.B(C.scala:1)")))
+    a.SparkException: no room
+    """
+    lines = [line.strip() for line in str(error).splitlines() if line.strip() and not line.lstrip().startswith("at ")]
+    reason = next((line for line in reversed(lines) if "Error" in line or "Exception" in line), [*lines, ""][0])
+    return reason.removeprefix("Caused by:").lstrip(": ")[:300] or type(error).__name__
 
 
 @contextmanager
@@ -174,11 +206,10 @@ def spark_pool(master: str | None, workers: int) -> Iterator[SparkPool]:
         builder = builder.master(master)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of pyspark, of pandas
-        try:
-            with _reporting_failures():
-                session = builder.getOrCreate()
-        except RuntimeError as error:
-            raise FailureError(f"Spark does not start: {error}") from error
+        with _reporting_start(master):
+            session = builder.getOrCreate()
+            if session.sparkContext._jsc.sc().isStopped():
+                raise RuntimeError("it has ended at once, as it does if the master does not answer")
         try:
             yield SparkPool(workers, session=session)
         finally:
@@ -196,8 +227,15 @@ def _need_java() -> None:
 
 
 def _check_master(master: str | None) -> None:
-    """Raise MisuseError if the master is no URL of Spark, or is a standalone one to which there is no connection."""
-    if master is None or master.startswith(("local", "yarn", "k8s://")):
+    """Raise MisuseError if the master is malformed, FailureError if it is a standalone one that does not answer."""
+    if master is None or _LOCAL.fullmatch(master) or master.startswith("k8s://"):
+        return
+    if master == "yarn":
+        if not (os.environ.get("HADOOP_CONF_DIR") or os.environ.get("YARN_CONF_DIR")):
+            raise MisuseError(
+                "--master yarn needs the configuration of the cluster, and neither HADOOP_CONF_DIR nor YARN_CONF_DIR is"
+                " set; set one of them to its folder"
+            )
         return
     if not master.startswith("spark://"):
         raise MisuseError(
@@ -207,8 +245,22 @@ def _check_master(master: str | None) -> None:
     for each in master.removeprefix("spark://").split(","):
         try:
             address = urlsplit(f"//{each}")
-            socket.create_connection((address.hostname, address.port or 7077), _SECONDS_TO_ANSWER).close()
+            _ask_master(address.hostname or "", address.port or 7077)
             return
         except (OSError, ValueError) as error:
             failures.append(f"{each}: {error}")
     raise FailureError(f"no master of Spark answers at {master} ({'; '.join(failures)}); start it, or name another one")
+
+
+def _ask_master(host: str, port: int) -> None:
+    """Raise OSError if nothing answers: Spark would wait for a minute, and not say why it ends.
+
+    The question is a StreamRequest of Spark's network protocol for a stream that there is not. A master says so; one
+    that wants another protocol, such as TLS, closes the connection. Both are answers.
+    """
+    name = b"/files/pagekin"
+    question = b"\x06" + len(name).to_bytes(4, "big") + name
+    with socket.create_connection((host, port), _SECONDS_TO_ANSWER) as connection:
+        connection.sendall((8 + len(question)).to_bytes(8, "big") + question)
+        with suppress(ConnectionError):
+            connection.recv(1)
