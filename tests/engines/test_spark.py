@@ -406,6 +406,34 @@ def test_what_spark_needs_is_said_before_it_starts(
     assert raised.value.exit_code == (1 if "answers" in message else 2)
 
 
+@pytest.mark.parametrize(
+    ("program", "found"),
+    [
+        ("""echo 'openjdk version "11.0.25" 2024-10-15' >&2""", "is Java 11"),
+        ("""echo 'java version "1.8.0_292"' >&2""", "is Java 8"),
+        ("echo 'Error: could not find libjava.so' >&2; exit 2", r"does not run \(Error: could not find libjava.so\)"),
+        ("exit 1", r"does not run \(it says nothing\)"),
+        ("exec sleep 60", r"does not run \(.*timed out after 0.5 seconds\)"),
+        ("""echo 'NOTE: Picked up JDK_JAVA_OPTIONS' >&2; echo 'openjdk version "17.0.9"' >&2""", None),
+        ("""echo 'openjdk version "21" 2023-09-19' >&2""", None),
+    ],
+)
+def test_java_that_spark_cannot_use_is_named(
+    program: str, found: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "java").write_text(f"#!/bin/sh\n{program}\n")
+    (tmp_path / "bin" / "java").chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    monkeypatch.setattr(spark, "_SECONDS_TO_ANSWER", 0.5 if "sleep" in program else 60)
+    if found is None:
+        spark._need_java()
+        return
+    sentence = rf"^--engine spark needs Java 17 or later, and /.*/bin/java {found}; install one \(on Debian: apt-get"
+    with pytest.raises(MisuseError, match=sentence), spark.spark_pool(None, 1):
+        pass
+
+
 def test_a_master_that_accepts_a_connection_and_stays_silent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spark, "_SECONDS_TO_ANSWER", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as server:

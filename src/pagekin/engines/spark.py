@@ -9,12 +9,13 @@ import os
 import pickle
 import re
 import socket
+import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 Value = TypeVar("Value")
-_SECONDS_TO_ANSWER = 20.0
+_SECONDS_TO_ANSWER = 20.0  # of a master, or of `java -version`
+_JAVA = 17
 _LOCAL = re.compile(r"local(\[(\*|[1-9]\d*)(, *\d+)?\]|-cluster\[ *\d+ *, *\d+ *, *\d+ *\])?")
 _ENDED = "stopped SparkContext"  # in what Spark says where the session has ended
 _TASKS = 8  # of a stage at most, for each processor: a task takes some time to start, however short its jobs are
@@ -217,13 +219,31 @@ def spark_pool(master: str | None, workers: int) -> Iterator[SparkPool]:
 
 
 def _need_java() -> None:
-    home = os.environ.get("JAVA_HOME")
-    if java_path() is None:
-        where = f"in JAVA_HOME, {home}" if home else "in the PATH"
+    """Raise MisuseError, which says what to install, unless there is a Java that Spark can use."""
+    home, java = os.environ.get("JAVA_HOME"), java_path()
+    if java is None:
+        found = f"there is no `java` {f'in JAVA_HOME, {home}' if home else 'in the PATH'}"
+    else:
+        found = _fault_of(java)
+    if found:
         raise MisuseError(
-            f"--engine spark needs Java 17 or later, and there is no `java` {where}; install one"
-            " (on Debian: apt-get install openjdk-17-jre-headless), or set JAVA_HOME"
+            f"--engine spark needs Java {_JAVA} or later, and {found}; install one"
+            f" (on Debian: apt-get install openjdk-{_JAVA}-jre-headless), or set JAVA_HOME"
         )
+
+
+@cache
+def _fault_of(java: str) -> str:
+    """Why Spark cannot use this command, or an empty string."""
+    try:
+        done = subprocess.run([java, "-version"], capture_output=True, timeout=_SECONDS_TO_ANSWER, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{java} does not run ({error})"
+    said = (done.stderr + done.stdout).decode("utf-8", "replace")
+    version = re.search(r'version "(?:1\.)?(\d+)', said)  # of Java 8, it is "1.8.0"
+    if done.returncode or version is None:
+        return f"{java} does not run ({[*said.splitlines(), 'it says nothing'][0]})"
+    return f"{java} is Java {version[1]}" if int(version[1]) < _JAVA else ""
 
 
 def _check_master(master: str | None) -> None:
