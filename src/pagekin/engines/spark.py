@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -36,7 +37,7 @@ _ENDED = "stopped SparkContext"  # in what Spark says where the session has ende
 _TASKS = 8  # of a stage at most, for each processor: a task takes some time to start, however short its jobs are
 _RESULT = "number long, result binary"
 _SETTINGS = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1"}  # a job may take minutes
-_QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+_QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 
 
 @dataclass(frozen=True)
@@ -202,7 +203,7 @@ def spark_pool(master: str | None, workers: int) -> Iterator[SparkPool]:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("pagekin")
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ  # then spark-submit decides how much is reported
-    for name, value in (_SETTINGS if submitted else _SETTINGS | _QUIET).items():
+    for name, value in (_SETTINGS if submitted else _SETTINGS | _QUIET | _log_settings()).items():
         builder = builder.config(name, value)
     if master is not None:
         builder = builder.master(master)
@@ -216,6 +217,20 @@ def spark_pool(master: str | None, workers: int) -> Iterator[SparkPool]:
             yield SparkPool(workers, session=session)
         finally:
             session.stop()
+
+
+def _log_settings() -> dict[str, str]:
+    """Let Spark report errors only, unless its own folder of settings says something else.
+
+    Options of the user, such as another `-Dlog4j2.configurationFile`, come after the default options, and count.
+    """
+    from pyspark.find_spark_home import _find_spark_home
+
+    folder = Path(os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home(), "conf"))
+    if any(folder.glob("log4j2.*")):
+        return {}
+    file = (Path(__file__).parent / "log4j2.properties").as_uri()
+    return {"spark.driver.defaultJavaOptions": f"-Dlog4j2.configurationFile={file}"}
 
 
 def _need_java() -> None:
