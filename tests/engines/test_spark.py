@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import pagekin
+from engines.serial_pool import use_serial_pool
 from engines.webhdfs import Opened, WebHdfs, serving
 from pagekin import sample_web
 from pagekin.engines import spark
@@ -203,20 +204,34 @@ def test_one_corrupt_archive_among_a_thousand_is_named(session: SparkSession, tm
     assert [skip.source for skip in found["spark"].store.catalog.skips()] == ["0500.warc"]
 
 
-def test_many_links_to_a_page_from_a_page_and_a_word_on_every_page(session: SparkSession, tmp_path: Path) -> None:
-    """100,000 links lead to one page; one page has 100,000 links, to 2,000 pages; "oak" is in every text."""
+def test_many_links_to_a_page_from_a_page_and_a_word_on_every_page(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A million links lead to one page; one page has 100,000 links, to 2,000 pages; "oak" is in every text.
+
+    On executors there are a tenth of the links, except in a campaign.
+    """
+    in_campaign = os.environ.get("HYPOTHESIS_PROFILE") == "campaign"
+    assert_built_alike(tmp_path / "executors", pages=2000 if in_campaign else 200)
+    use_serial_pool(monkeypatch)
+    assert_built_alike(tmp_path / "serial", pages=2000)
+
+
+def assert_built_alike(folder: Path, pages: int) -> None:
+    """Both engines write the same files of pages with 500 links each to one page."""
+    folder.mkdir()
     rows = [{"url": "http://hub.example/", "html": "<title>ash</title><p>oak"}]
     link = "<a href=http://hub.example/>elm fir</a> "
-    rows += [{"url": f"http://page.example/{k}", "html": f"<p>oak {k} {link * 500}"} for k in range(200)]
+    rows += [{"url": f"http://page.example/{k}", "html": f"<p>oak {k} {link * 500}"} for k in range(pages)]
     many = "".join(f"<a href=http://page.example/{k % 2000}>yew {k % 50}</a> " for k in range(100_000))
     rows.append({"url": "http://many.example/", "html": f"<p>oak {many}"})
-    (tmp_path / "web.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "web.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     for engine in ("local", "spark"):
         settings = ReadingSettings(max_links=100_000)
-        build([tmp_path / "web.jsonl"], tmp_path / f"{engine}.kin", engine=engine, settings=settings)
-    assert files_of(tmp_path / "spark.kin") == files_of(tmp_path / "local.kin")
-    links = Store.open(tmp_path / "spark.kin").links
-    assert (int(np.diff(links.offsets).max()), len(links.page)) == (100_000, 200_000)
+        build([folder / "web.jsonl"], folder / f"{engine}.kin", engine=engine, settings=settings)
+    assert files_of(folder / "spark.kin") == files_of(folder / "local.kin")
+    links = Store.open(folder / "spark.kin").links
+    assert (int(np.diff(links.offsets).max()), len(links.page)) == (pages * 500, pages * 500 + 100_000)
 
 
 def uri_of(path: Path) -> str:
