@@ -121,6 +121,10 @@ def fail_once(place: tuple[str, int]) -> int:
     return place[1]
 
 
+def imported_of_kernels(_: int) -> list[str]:
+    return [name for name in ("pagekin.kernels.machine", "numba") if name in sys.modules]
+
+
 def letters(word: str) -> list[tuple[int, str]]:
     """The letters of a word, by their place in the alphabet modulo 3."""
     return [((ord(letter) - ord("a")) % 3, letter) for letter in word]
@@ -155,12 +159,16 @@ def test_errors_of_jobs_keep_their_sentences(session: SparkSession) -> None:
 def test_spark_builds_the_bytes_of_the_local_engine(
     session: SparkSession, sources: list[Path], local: Path, tmp_path: Path
 ) -> None:
+    """With the machine code of the kernels: no process of an executor has imported numba."""
     built = pagekin.build(sources, tmp_path / "all.kin", engine="spark").built
     assert files_of(tmp_path / "all.kin") == files_of(local)
     assert built is not None
     assert built.skipped["line is no JSON"] == 1
     skips = Store.open(tmp_path / "all.kin").catalog.skips()
     assert {"damaged.warc", "noise.warc.gz"} <= {skip.source for skip in skips}
+    imported = SparkPool(1, session=session).run(imported_of_kernels, range(20))
+    assert ["pagekin.kernels.machine"] in imported
+    assert not any("numba" in names for names in imported)
 
 
 def test_large_files_are_read_in_ranges(

@@ -55,7 +55,10 @@ def test_spark_submit_builds_the_bytes_of_the_local_engine_on_its_master(tmp_pat
 
 
 def test_without_spark_submit_spark_reports_only_errors(tmp_path: Path) -> None:
-    """Java says by itself that it uses an incubator module. No stack trace follows a session that does not start."""
+    """Java says by itself that it uses an incubator module. No stack trace follows a session that does not start.
+
+    Executors have the folder of compiled kernels that the driver has.
+    """
     code = """
 from pagekin.engines.spark import spark_pool
 from pagekin.errors import MisuseError
@@ -65,10 +68,10 @@ try:
 except MisuseError as error:
     print(error)
 with spark_pool("local[1]", 1) as pool:
-    print(pool.run(abs, [-1]))
+    print(pool.run(abs, [-1]), pool.session.conf.get("spark.executorEnv.NUMBA_CACHE_DIR"))
 """
     environment = {name: value for name, value in os.environ.items() if name != "SPARK_CONF_DIR"}
-    environment |= {"PYSPARK_SUBMIT_ARGS": "--master local[abc pyspark-shell"}
+    environment |= {"PYSPARK_SUBMIT_ARGS": "--master local[abc pyspark-shell", "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     start = (
         "Spark could not start a session on the master of spark-submit or of PYSPARK_SUBMIT_ARGS, if they name one: "
@@ -76,6 +79,6 @@ with spark_pool("local[1]", 1) as pool:
     reason = "org.apache.spark.SparkException: Could not parse Master URL: 'local[abc'; check the master, and the"
     sentence, results = done.stdout.splitlines()
     assert sentence.startswith(start + reason)
-    assert results == "[1]"
+    assert results == f"[1] {tmp_path}"
     by_java = ("WARNING: Using incubator modules", "NOTE: Picked up JDK_JAVA_OPTIONS")
     assert [line for line in done.stderr.splitlines() if not line.startswith(by_java)] == []

@@ -203,7 +203,10 @@ def spark_pool(master: str | None, workers: int) -> Iterator[SparkPool]:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("pagekin")
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ  # then spark-submit decides how much is reported
-    for name, value in (_SETTINGS if submitted else _SETTINGS | _QUIET | _log_settings()).items():
+    settings = _SETTINGS if submitted else _SETTINGS | _QUIET | _log_settings()
+    if folder := os.environ.get("NUMBA_CACHE_DIR"):  # a command has compiled what it needs into it
+        settings = settings | {"spark.executorEnv.NUMBA_CACHE_DIR": folder}
+    for name, value in settings.items():
         builder = builder.config(name, value)
     if master is not None:
         builder = builder.master(master)
