@@ -23,7 +23,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import pagekin
-from engines.serial_pool import use_serial_pool
+from engines import killing
+from engines.serial_pool import SerialPool, use_serial_pool
 from engines.webhdfs import Opened, WebHdfs, serving
 from pagekin import sample_web
 from pagekin.engines import spark
@@ -219,8 +220,7 @@ def test_many_links_to_a_page_from_a_page_and_a_word_on_every_page(
 
     On executors there are a tenth of the links, except in a campaign.
     """
-    in_campaign = os.environ.get("HYPOTHESIS_PROFILE") == "campaign"
-    assert_built_alike(tmp_path / "executors", pages=2000 if in_campaign else 200)
+    assert_built_alike(tmp_path / "executors", pages=2000 if IN_CAMPAIGN else 200)
     use_serial_pool(monkeypatch)
     assert_built_alike(tmp_path / "serial", pages=2000)
 
@@ -503,70 +503,6 @@ def test_spark_does_not_change_a_store(sample_index: Path, tmp_path: Path) -> No
         pagekin.build([tmp_path / "pages"], sample_index, engine="spark")
 
 
-KILLING = """
-import os, signal, sys
-from pathlib import Path
-import pagekin, pagekin.pipeline
-from pagekin.bags import shuffle
-from pagekin.engines import hadoop
-from pagekin.store import choose, link_ranges, pieces, splits, stage_files, vocabulary_ranges
-from pagekin.store import executors as store_executors
-
-folder, output, stages, *sources = sys.argv[1:]
-hadoop._RANGE_BYTES = 30_000
-
-def killing(stage, function):
-    '''The function; the first call of all kills its executor in the end, before the result is known.'''
-    def called(*arguments):
-        result = function(*arguments)
-        if stage not in stages.split():
-            return result
-        marker = Path(folder, stage)
-        try:
-            os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            return result
-        daemon = Path(f"/proc/{os.getppid()}/stat").read_text()
-        executor = int(daemon.rpartition(")")[2].split()[1])  # the parent of the parent of this process
-        marker.write_text(Path(f"/proc/{executor}/cmdline").read_text())
-        os.kill(executor, signal.SIGKILL)
-        signal.pause()
-
-    return called
-
-def read_split(*arguments):
-    '''Killed in the middle: after a batch, before the facts of the split.'''
-    job = splits.read_job
-    splits.read_job = killing("read", job)
-    try:
-        return splits.read_split(*arguments)
-    finally:
-        splits.read_job = job
-
-# On an executor, which has the functions of the modules; their kernels cannot be sent.
-def join_links(*arguments):
-    return killing("links", link_ranges._join)(*arguments)
-
-def join_ranks(*arguments):
-    return killing("rank", vocabulary_ranges._join_ranks)(*arguments)
-
-pagekin.pipeline.reading.read_split = read_split
-shuffle._cut, shuffle._add = killing("cut", shuffle._cut), killing("add", shuffle._add)
-choose._join_captures = killing("choose", choose._join_captures)
-store_executors._join_pages = killing("pages", store_executors._join_pages)
-link_ranges._join, vocabulary_ranges._join_ranks = join_links, join_ranks
-pieces._place = killing("place", pieces._place)
-pieces._scatter_file = killing("scatter", pieces._scatter_file)
-with_value = stage_files._with_value
-def run_job(function, *arguments):
-    name = function.__name__.strip("_")
-    return killing(name, with_value)(function, *arguments)
-
-stage_files._with_value = run_job
-pagekin.build(sources, output, engine="spark", master="local-cluster[2,1,512]", answers=5)
-"""
-
-
 def test_answers_of_a_store_are_found_by_either_engine(session: SparkSession, local: Path, tmp_path: Path) -> None:
     for engine in ("local", "spark"):
         shutil.copytree(local, tmp_path / engine)
@@ -577,40 +513,64 @@ def test_answers_of_a_store_are_found_by_either_engine(session: SparkSession, lo
     assert files_of(tmp_path / "spark").keys() == files_of(local).keys()
 
 
-# One of each kind: the end of a split, both ends of a shuffle, a file in place, jobs over bags, and over an open index.
-KILLED = "read pages place cut sign_piece found"
+# One of each kind: a split, both ends of a shuffle, a file in place, jobs over bags, and over an open index.
+KILLED = {"splits.read_split", "executors.join_pages", "pieces.place", "shuffle.cut", "signing", "answers"}
 EXECUTOR = "CoarseGrainedExecutorBackend"  # its class
-MORE = "choose rank links add frequencies squares sampled project ordered invert chunks scatter"
-KILLED_IN_A_CAMPAIGN = f"{KILLED} {MORE}"
+IN_CAMPAIGN = os.environ.get("HYPOTHESIS_PROFILE") == "campaign"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the executor of a job in /proc, which only Linux has")
+@pytest.mark.parametrize("options", killing.OPTIONS if IN_CAMPAIGN else ["default"])
 def test_executors_that_are_killed_in_their_stages_do_not_change_the_result(
-    sources: list[Path], local: Path, tmp_path: Path
+    sources: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: str
 ) -> None:
-    """`local-cluster` starts two executors, each a Java process of its own. They copy the sources from a server."""
+    """`local-cluster` starts two executors, each a Java process of its own. They copy the sources from a server.
+
+    In a campaign, one is killed in every stage that such a build has.
+    """
     import pyspark
 
-    expected = shutil.copytree(local, tmp_path / "local.kin")
-    keep_answers(expected, 5)
+    pagekin.build(sources, tmp_path / "local.kin", processes=1, **killing.OPTIONS[options])
+    stages = stages_of(sources, tmp_path / "noted.kin", options, monkeypatch) if IN_CAMPAIGN else KILLED
     (tmp_path / "spark").mkdir()  # executors work in a folder of it
     for name in ("bin", "jars"):
         (tmp_path / "spark" / name).symlink_to(Path(pyspark.__file__).parent / name)
     conf = "--conf spark.executor.memory=512m --conf spark.driver.memory=512m pyspark-shell"
     environment = {"SPARK_HOME": str(tmp_path / "spark"), "PYSPARK_SUBMIT_ARGS": conf}
     (tmp_path / "killed").mkdir()
-    stages = KILLED_IN_A_CAMPAIGN if os.environ.get("HYPOTHESIS_PROFILE") == "campaign" else KILLED
     with serving(sources[0].parent) as server:
         server.before_bytes = partial(kill_at_second_range, tmp_path / "killed", sources[0].name)
         uris = [server.uri(each.name) for each in sources[:3]] + [f"@{server.uri('list.txt')}"]
-        given = [str(tmp_path / "killed"), str(tmp_path / "all.kin"), stages, *uris]
-        command = [sys.executable, "-c", KILLING, *given]
-        subprocess.run(command, env=os.environ | environment, check=True, timeout=3600)
+        given = [str(tmp_path / "killed"), str(tmp_path / "all.kin"), options, " ".join(sorted(stages)), *uris]
+        subprocess.run(
+            [sys.executable, killing.__file__, *given], env=os.environ | environment, check=True, timeout=3600
+        )
     killed = {path.name: path.read_text() for path in (tmp_path / "killed").iterdir()}
-    assert killed.keys() == {"copy", *stages.split()}
+    assert killed.keys() == {"copy", *stages}
     assert all(EXECUTOR in command for command in killed.values())
-    assert files_of(tmp_path / "all.kin") == files_of(expected)
+    assert files_of(tmp_path / "all.kin") == files_of(tmp_path / "local.kin")
     assert_executors_have_copied(server, sources[0])
+
+
+def stages_of(sources: list[Path], output: Path, options: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The stages that a build has."""
+    run, shuffle, stages = SerialPool.run, SerialPool.shuffle, set[str]()
+
+    def noted_run(self: SerialPool, function: Any, jobs: Any) -> Any:
+        stages.update({killing.stage_of(function)} if len(jobs) else ())
+        return run(self, function, jobs)
+
+    def noted_shuffle(self: SerialPool, cut: Any, jobs: Any, join: Any) -> Any:
+        stages.update({killing.stage_of(cut), killing.stage_of(join)} if len(jobs) else ())
+        return shuffle(self, cut, jobs, join)
+
+    with monkeypatch.context() as patch:
+        use_serial_pool(patch)
+        killing.divide(patch.setattr)
+        patch.setattr(SerialPool, "run", noted_run)
+        patch.setattr(SerialPool, "shuffle", noted_shuffle)
+        pagekin.build(sources, output, engine="spark", **killing.OPTIONS[options])
+    return stages
 
 
 def kill_at_second_range(folder: Path, name: str, opened: Opened) -> None:
