@@ -36,6 +36,7 @@ from pagekin import sample_web
 from pagekin.latent.build import SAMPLE
 from pagekin.model.progress import Progress
 from pagekin.pipeline import build
+from pagekin.search.neighbours import MOST_PAGES
 
 PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
 SIZES = (2_000, 4_000) if QUICK else (50_000, 100_000, 200_000)
@@ -274,12 +275,13 @@ def data(result: dict[str, Any]) -> str:
 
 
 def estimates(result: dict[str, Any]) -> str:
-    """A table of costs in proportion to the pages of the largest build on Spark, and of the memory of the driver."""
+    """A table of costs in proportion to the pages of the largest build on Spark, and of the memory of the driver.
+
+    Neighbours are left out where an index has none.
+    """
     row = result["rows"][-1]
     served = sum(row["bytes"].get(name, 0) for name in _SERVED)
     costs = [
-        ("work of the executors", "core-hours", sum(row["executor_work"].values()) / 3600),
-        ("work of the driver", "core-hours", sum(row["driver_work"].values()) / 3600),
         ("batches of what was read", "GB", row["batch_bytes"] / 1e9),
         ("shuffle", "GB", row["shuffle_bytes"] / 1e9),
         ("disk of the finished store", "GB", sum(row["bytes"].values()) / 1e9),
@@ -289,6 +291,9 @@ def estimates(result: dict[str, Any]) -> str:
         "| cost | unit | " + " | ".join(f"{pages:,} pages" for pages in ESTIMATED) + " |",
         "|---|---|---:|---:|---:|",
     ]
+    for name, work in (("executors", row["executor_work"]), ("driver", row["driver_work"])):
+        values = (_two_digits(_seconds(work, pages) / 3600 / row["pages"] * pages) for pages in ESTIMATED)
+        lines.append(f"| work of the {name} | core-hours | " + " | ".join(values) + " |")
     for name, unit, cost in costs:
         values = (_two_digits(cost / row["pages"] * pages) for pages in ESTIMATED)
         lines.append(f"| {name} | {unit} | " + " | ".join(values) + " |")
@@ -296,6 +301,15 @@ def estimates(result: dict[str, Any]) -> str:
         values = (_two_digits(_driver_bytes(result["rows"], pages) / 1e9) for pages in ESTIMATED)
         lines.append("| memory of the driver, without mapped files | GB | " + " | ".join(values) + " |")
     return "\n".join(lines)
+
+
+def _seconds(work: dict[str, float], pages: int) -> float:
+    """The work of all stages that an index of so many pages has: a large one has no neighbours.
+
+    >>> _seconds({"reading": 2.0, "neighbours": 1.0}, 200_000), _seconds({"reading": 2.0, "neighbours": 1.0}, 10**6)
+    (3.0, 2.0)
+    """
+    return sum(seconds for stage, seconds in work.items() if stage != "neighbours" or pages <= MOST_PAGES)
 
 
 def _driver_bytes(rows: list[dict[str, Any]], pages: int) -> float:
