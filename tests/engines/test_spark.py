@@ -349,7 +349,8 @@ def test_finished_stages_do_not_run_again_unless_their_files_are_damaged(
         raise SourceError("the driver was stopped")
 
     def note_shuffle(self: SparkPool, cut: Any, *arguments: Any) -> Any:
-        calls.extend(["bags"] if getattr(cut, "func", cut).__module__ == "pagekin.bags.shuffle" else [])
+        stage = killing.stage_of(cut)
+        calls.extend([stage] if stage.startswith("shuffle.") else [])
         return shuffle(self, cut, *arguments)
 
     def note_run(self: SparkPool, function: Any, jobs: Any) -> Any:
@@ -368,7 +369,7 @@ def test_finished_stages_do_not_run_again_unless_their_files_are_damaged(
         patched.setattr("pagekin.store.manifest.write_manifest", fail)
         with pytest.raises(SourceError):
             pagekin.build(sources, output, engine="spark")
-    assert called() == sorted(STAGES | {"bags"})
+    assert called() == sorted(STAGES | {"shuffle.cut_links", "shuffle.cut"})
     damaged = {"signing", "inverting", "chunks", "neighbours"}
     for name in damaged:
         file = min((output / "unfinished").glob(f"{name}-*.npz"))

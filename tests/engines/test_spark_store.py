@@ -83,6 +83,7 @@ def divided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pagekin.store.string_ranges._RANGE_BYTES", 4_000)
     monkeypatch.setattr("pagekin.store.link_ranges._MOST_NODES", 23)
     monkeypatch.setattr("pagekin.bags.shuffle._MOST_NODES", 23)
+    monkeypatch.setattr("pagekin.bags.shuffle._LINKS", 100)
     monkeypatch.setattr("pagekin.store.stage_files._HASHED_BYTES", 50_000)
     monkeypatch.setattr("pagekin.store.stage_columns._ROWS", 41)
     for name in ("bags.source._AT_ONCE", "bags.build._LINKS", "links.statistics._PIECE", "links.statistics._AT_ONCE"):
