@@ -4,8 +4,8 @@
 every size, the files that differ, bytes a page, and the memory of the driver. Each build has a process of its own. The
 seconds of Spark include the start of its Java processes, which is why the bar is for 100,000 pages on.
 `python -m benchmarks.spark SIZE...` measures other sizes. If PAGEKIN_BENCH_DATA names a folder of HTML, its stores are
-compared as well. The tables of stages, of data and of estimates in docs/scale.md are made from the largest build on
-Spark and written, too.
+compared as well. The last figure is the time of the tests in `tests/engines`. The tables of stages, of data and of
+estimates in docs/scale.md are made from the largest build on Spark and written, too.
 
 The work of a stage is the processor time of the driver's Python, and the time of its tasks in Spark's log of events.
 """
@@ -87,6 +87,8 @@ def main(sizes: Sequence[int] = SIZES) -> None:
         local, spark = (sum(rows[-1][engine].values()) for engine in _ENGINES)
         print(f"spark: {size:,} pages in {spark:.1f} s, by the local engine in {local:.1f} s", flush=True)
     figures = list(summary(rows, differing))
+    if not QUICK:
+        figures.append(Figure("tests/engines, by one process", round(seconds_of_tests()), "s", at_most=180))
     show(figures)
     result = {"machine": facts("pyspark"), "figures": kept(figures), "rows": rows}
     keep("spark", result)
@@ -97,6 +99,13 @@ def main(sizes: Sequence[int] = SIZES) -> None:
             begin = re.escape(made.partition("\n")[0])
             text = re.sub(rf"{begin}.*?(?=\n\n)", lambda _, made=made: made, text, flags=re.S)  # type: ignore[misc]
         PAGE.write_text(text, "utf-8")
+
+
+def seconds_of_tests() -> float:
+    """How long the tests of engines take, most of them on Spark; raise CalledProcessError if one fails."""
+    begin = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "pytest", "-q", "tests/engines"], check=True, cwd=PAGE.parent.parent)
+    return time.perf_counter() - begin
 
 
 def write(folder: Path, size: int) -> list[Path]:

@@ -20,11 +20,12 @@ import pytest
 import pagekin
 from pagekin.engines.spark import SparkPool
 from pagekin.model.capture import ReadingSettings
-from pagekin.model.strategy import Strategy
+from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.store import splits, stage_files
 
-# Of two builds, which together have all stages but those of sources at URIs.
+# Of builds that have all stages together, but those of sources at URIs.
 OPTIONS: dict[str, dict[str, Any]] = {
+    "fast": {"answers": 5, "strategy": PRESETS["fast"]},
     "default": {"answers": 5},
     "others": {
         "shards": 2,

@@ -43,6 +43,7 @@ from sources.warcs import response
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+FAST = PRESETS["fast"]
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore")]
 
 
@@ -79,6 +80,14 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def local(sources: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("local") / "all.kin"
     pagekin.build(sources, output, processes=1)
+    return output
+
+
+@pytest.fixture(scope="module")
+def fast(sources: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same by a strategy with fewer stages, for laws of what comes before them."""
+    output = tmp_path_factory.mktemp("fast") / "all.kin"
+    build(sources, output, processes=1, strategy=FAST)
     return output
 
 
@@ -173,7 +182,7 @@ def test_spark_builds_the_bytes_of_the_local_engine(
 
 
 def test_large_files_are_read_in_ranges(
-    session: SparkSession, sources: list[Path], local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    session: SparkSession, sources: list[Path], fast: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The damaged archive is read as a whole in the end."""
     finished: list[tuple[Split, Path]] = []
@@ -184,8 +193,8 @@ def test_large_files_are_read_in_ranges(
         return finished
 
     monkeypatch.setattr("pagekin.pipeline.reading.read_splits", read_and_note)
-    pagekin.build(sources, tmp_path / "all.kin", engine="spark")
-    assert files_of(tmp_path / "all.kin") == files_of(local)
+    build(sources, tmp_path / "all.kin", engine="spark", strategy=FAST)
+    assert files_of(tmp_path / "all.kin") == files_of(fast)
     jobs: dict[str, list[ByteRange | None]] = {}
     for split, _ in finished:
         if isinstance(split.source, DivisibleFile):
@@ -204,7 +213,7 @@ def test_one_corrupt_archive_among_a_thousand_is_named(session: SparkSession, tm
         length = b"Content-Length: "
         (tmp_path / name).write_bytes(record.replace(length, length + b"x") if number == 500 else record)
     (tmp_path / "list.txt").write_text("\n".join(names))
-    strategy, found = PRESETS["text-only"], {}
+    strategy, found = FAST, {}
     for engine in ("local", "spark"):
         given: dict[str, Any] = {"engine": engine, "strategy": strategy}
         found[engine] = build([f"@{tmp_path / 'list.txt'}"], tmp_path / f"{engine}.kin", **given)
@@ -256,7 +265,7 @@ def test_sources_of_other_file_systems_are_copied_and_removed(
     settings.set("fs.viewfs.mounttable.pagekin.link./data", folder.as_uri())
     archive, birds, rows = (folder / source.name for source in sources[:3])
     paths = [archive, birds, rows, folder / "damaged.warc", folder / "lines.jsonl"]
-    pagekin.build(paths, tmp_path / "paths.kin", processes=1, shards=2)
+    build(paths, tmp_path / "paths.kin", processes=1, shards=2, strategy=FAST)
     (tmp_path / "uris.txt").write_text(f"# archives\n{uri_of(folder / 'damaged.warc')}\n")
     (folder / "remote.txt").write_text("lines.jsonl\n")
     uris: list[str | Path] = [
@@ -266,7 +275,7 @@ def test_sources_of_other_file_systems_are_copied_and_removed(
         f"@{tmp_path / 'uris.txt'}",
         f"@{inside}/remote.txt",
     ]
-    pagekin.build(uris, tmp_path / "uris.kin", engine="spark", shards=2)
+    build(uris, tmp_path / "uris.kin", engine="spark", shards=2, strategy=FAST)
     assert files_of(tmp_path / "uris.kin") == files_of(tmp_path / "paths.kin")
 
 
@@ -306,7 +315,7 @@ def test_spark_writes_the_shards_and_answers_of_the_local_engine(
 
 
 def test_finished_splits_are_not_read_again_unless_they_are_damaged(
-    session: SparkSession, sources: list[Path], local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    session: SparkSession, sources: list[Path], fast: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     output = tmp_path / "all.kin"
 
@@ -316,20 +325,20 @@ def test_finished_splits_are_not_read_again_unless_they_are_damaged(
     with monkeypatch.context() as patched:
         patched.setattr("pagekin.pipeline.reading.choose_pages", fail)
         with pytest.raises(SourceError):
-            pagekin.build(sources, output, engine="spark")
+            build(sources, output, engine="spark", strategy=FAST)
     first = splits_in(output)
     assert len([name for name in first if name.endswith(".json")]) == 6  # one a source
     damaged = min((output / "unfinished").glob("*.batch"))
     damaged.write_bytes(damaged.read_bytes()[:-1] + b"?")
     first, key = splits_in(output), damaged.name.partition("-")[0]
     monkeypatch.setattr(Spool, "remove", lambda self: None)
-    pagekin.build(sources, output, engine="spark")
+    build(sources, output, engine="spark", strategy=FAST)
     second = splits_in(output)
     assert {name.partition("-")[0] for name in second.keys() - first.keys()} == {key}
     assert second.pop(f"{key}.json") > first.pop(f"{key}.json")
     assert {name: time for name, time in second.items() if name in first} == first
     built = {name: data for name, data in files_of(output).items() if not name.startswith("unfinished")}
-    assert built == files_of(local)
+    assert built == files_of(fast)
 
 
 STAGES = set(
@@ -521,7 +530,7 @@ IN_CAMPAIGN = os.environ.get("HYPOTHESIS_PROFILE") == "campaign"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the executor of a job in /proc, which only Linux has")
-@pytest.mark.parametrize("options", killing.OPTIONS if IN_CAMPAIGN else ["default"])
+@pytest.mark.parametrize("options", killing.OPTIONS if IN_CAMPAIGN else ["fast"])
 def test_executors_that_are_killed_in_their_stages_do_not_change_the_result(
     sources: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: str
 ) -> None:

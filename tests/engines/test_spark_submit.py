@@ -12,6 +12,8 @@ import pytest
 
 import pagekin
 from pagekin import sample_web
+from pagekin.model.strategy import PRESETS
+from pagekin.pipeline import build
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
 PROGRAM = Path(pagekin.__file__).parent / "__main__.py"
@@ -33,16 +35,17 @@ def test_spark_submit_builds_the_bytes_of_the_local_engine_on_its_master(tmp_pat
     import pyspark
 
     archive = sample_web.copy_to(tmp_path)
-    pagekin.build([archive], tmp_path / "local.kin", processes=1)
+    build([archive], tmp_path / "local.kin", processes=1, strategy=PRESETS["fast"])
     home = Path(pyspark.__file__).parent
     log = {"enabled": "true", "compress": "false", "rolling.enabled": "false", "dir": tmp_path.as_uri()}
     settings = {"executor.memory": "512m", **{f"eventLog.{name}": value for name, value in log.items()}}
     given = [word for name, value in settings.items() for word in ("--conf", f"spark.{name}={value}")]
     submit = [str(home / "bin" / "spark-submit"), "--master", "local-cluster[1,1,512]", "--driver-memory", "512m"]
-    build = [str(PROGRAM), "build", "--engine", "spark", str(archive), "-o", str(tmp_path / "spark.kin")]
+    command = [str(PROGRAM), "build", "--engine", "spark", "--strategy", "fast", str(archive)]
+    command += ["-o", str(tmp_path / "spark.kin")]
     environment = os.environ | {"SPARK_HOME": str(home), "PYSPARK_PYTHON": sys.executable}
     done = subprocess.run(
-        [*submit, *given, *build], env=environment, capture_output=True, text=True, timeout=600, check=False
+        [*submit, *given, *command], env=environment, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, done.stderr
     assert f"\n{tmp_path / 'spark.kin'}: 213 pages of 22 hosts" in f"\n{done.stdout}"
