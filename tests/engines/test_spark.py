@@ -418,6 +418,11 @@ def test_a_source_that_vanishes_is_named(
             "neither HADOOP_CONF_DIR nor YARN_CONF_DIR is set; set one of them",
         ),
         ({"engine": "spark", "master": "spark://127.0.0.1:1"}, {}, "no master of Spark answers at spark://127.0.0.1:1"),
+        (
+            {"engine": "spark", "master": "spark://:7077"},
+            {},
+            "no master of Spark answers at spark://:7077 (:7077: it names",
+        ),
         ({"engine": "spark"}, {"JAVA_HOME": "/nowhere"}, "needs Java 17 or later, and there is no `java` in JAVA_HOME"),
         ({"engine": "spark"}, {"PATH": "/nowhere"}, "needs Java 17 or later, and there is no `java` in the PATH"),
     ],

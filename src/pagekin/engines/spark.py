@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 Value = TypeVar("Value")
 _SECONDS_TO_ANSWER = 20.0  # of a master, or of `java -version`
 _JAVA = 17
-_LOCAL = re.compile(r"local(\[(\*|[1-9]\d*)(, *\d+)?\]|-cluster\[ *\d+ *, *\d+ *, *\d+ *\])?")
+_LOCAL = re.compile(r"local(\[(\*|[1-9]\d*)( *, *\d+)?\]|-cluster\[ *\d+ *, *\d+ *, *\d+ *\])?")
 _ENDED = "stopped SparkContext"  # in what Spark says where the session has ended
 _TASKS = 8  # of a stage at most, for each processor: a task takes some time to start, however short its jobs are
 _RESULT = "number long, result binary"
@@ -230,7 +230,7 @@ def _log_settings() -> dict[str, str]:
     from pyspark.find_spark_home import _find_spark_home
 
     folder = Path(os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home(), "conf"))
-    if any(folder.glob("log4j2.*")):
+    if any(file.suffix != ".template" for file in folder.glob("log4j2.*")):
         return {}
     file = (Path(__file__).parent / "log4j2.properties").as_uri()
     return {"spark.driver.defaultJavaOptions": f"-Dlog4j2.configurationFile={file}"}
@@ -283,7 +283,9 @@ def _check_master(master: str | None) -> None:
     for each in master.removeprefix("spark://").split(","):
         try:
             address = urlsplit(f"//{each}")
-            _ask_master(address.hostname or "", address.port or 7077)
+            if not address.hostname:
+                raise ValueError("it names no host")
+            _ask_master(address.hostname, address.port or 7077)
             return
         except (OSError, ValueError) as error:
             failures.append(f"{each}: {error}")
