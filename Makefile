@@ -81,7 +81,7 @@ SECONDS ?= 60
 LOAD ?= 600
 campaign: $(VENV)/bench $(MACHINE)
 	HYPOTHESIS_PROFILE=campaign $(BIN)/python -m pytest tests/robustness/test_kernel_modes.py
-	HYPOTHESIS_PROFILE=campaign $(BIN)/python -m pytest tests/engines/test_spark.py -k killed
+	HYPOTHESIS_PROFILE=campaign $(BIN)/python -m pytest tests/engines/test_spark.py -k "killed or many_links"
 	$(BIN)/python -m benchmarks.hostile --cases $(CASES)
 	sh tests/system_tools.sh slowhttptest
 	$(BIN)/python -m benchmarks.injected --cases $(ERRORS)

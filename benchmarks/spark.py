@@ -4,8 +4,8 @@
 every size, the files that differ, bytes a page, and the memory of the driver. Each build has a process of its own. The
 seconds of Spark include the start of its Java processes, which is why the bar is for 100,000 pages on.
 `python -m benchmarks.spark SIZE...` measures other sizes. If PAGEKIN_BENCH_DATA names a folder of HTML, its stores are
-compared as well. The tables of stages, of data and of estimates in docs/scale.md are made from the largest build on
-Spark and written, too.
+compared as well. The last figure is the time of the tests in `tests/engines`. The tables of stages, of data and of
+estimates in docs/scale.md are made from the largest build on Spark and written, too.
 
 The work of a stage is the processor time of the driver's Python, and the time of its tasks in Spark's log of events.
 """
@@ -36,6 +36,7 @@ from pagekin import sample_web
 from pagekin.latent.build import SAMPLE
 from pagekin.model.progress import Progress
 from pagekin.pipeline import build
+from pagekin.search.neighbours import MOST_PAGES
 
 PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
 SIZES = (2_000, 4_000) if QUICK else (50_000, 100_000, 200_000)
@@ -86,6 +87,8 @@ def main(sizes: Sequence[int] = SIZES) -> None:
         local, spark = (sum(rows[-1][engine].values()) for engine in _ENGINES)
         print(f"spark: {size:,} pages in {spark:.1f} s, by the local engine in {local:.1f} s", flush=True)
     figures = list(summary(rows, differing))
+    if not QUICK:
+        figures.append(Figure("tests/engines, by one process", round(seconds_of_tests()), "s", at_most=180))
     show(figures)
     result = {"machine": facts("pyspark"), "figures": kept(figures), "rows": rows}
     keep("spark", result)
@@ -96,6 +99,13 @@ def main(sizes: Sequence[int] = SIZES) -> None:
             begin = re.escape(made.partition("\n")[0])
             text = re.sub(rf"{begin}.*?(?=\n\n)", lambda _, made=made: made, text, flags=re.S)  # type: ignore[misc]
         PAGE.write_text(text, "utf-8")
+
+
+def seconds_of_tests() -> float:
+    """How long the tests of engines take, most of them on Spark; raise CalledProcessError if one fails."""
+    begin = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "pytest", "-q", "tests/engines"], check=True, cwd=PAGE.parent.parent)
+    return time.perf_counter() - begin
 
 
 def write(folder: Path, size: int) -> list[Path]:
@@ -274,12 +284,13 @@ def data(result: dict[str, Any]) -> str:
 
 
 def estimates(result: dict[str, Any]) -> str:
-    """A table of costs in proportion to the pages of the largest build on Spark, and of the memory of the driver."""
+    """A table of costs in proportion to the pages of the largest build on Spark, and of the memory of the driver.
+
+    Neighbours are left out where an index has none.
+    """
     row = result["rows"][-1]
     served = sum(row["bytes"].get(name, 0) for name in _SERVED)
     costs = [
-        ("work of the executors", "core-hours", sum(row["executor_work"].values()) / 3600),
-        ("work of the driver", "core-hours", sum(row["driver_work"].values()) / 3600),
         ("batches of what was read", "GB", row["batch_bytes"] / 1e9),
         ("shuffle", "GB", row["shuffle_bytes"] / 1e9),
         ("disk of the finished store", "GB", sum(row["bytes"].values()) / 1e9),
@@ -289,6 +300,9 @@ def estimates(result: dict[str, Any]) -> str:
         "| cost | unit | " + " | ".join(f"{pages:,} pages" for pages in ESTIMATED) + " |",
         "|---|---|---:|---:|---:|",
     ]
+    for name, work in (("executors", row["executor_work"]), ("driver", row["driver_work"])):
+        values = (_two_digits(_seconds(work, pages) / 3600 / row["pages"] * pages) for pages in ESTIMATED)
+        lines.append(f"| work of the {name} | core-hours | " + " | ".join(values) + " |")
     for name, unit, cost in costs:
         values = (_two_digits(cost / row["pages"] * pages) for pages in ESTIMATED)
         lines.append(f"| {name} | {unit} | " + " | ".join(values) + " |")
@@ -296,6 +310,15 @@ def estimates(result: dict[str, Any]) -> str:
         values = (_two_digits(_driver_bytes(result["rows"], pages) / 1e9) for pages in ESTIMATED)
         lines.append("| memory of the driver, without mapped files | GB | " + " | ".join(values) + " |")
     return "\n".join(lines)
+
+
+def _seconds(work: dict[str, float], pages: int) -> float:
+    """The work of all stages that an index of so many pages has: a large one has no neighbours.
+
+    >>> _seconds({"reading": 2.0, "neighbours": 1.0}, 200_000), _seconds({"reading": 2.0, "neighbours": 1.0}, 10**6)
+    (3.0, 2.0)
+    """
+    return sum(seconds for stage, seconds in work.items() if stage != "neighbours" or pages <= MOST_PAGES)
 
 
 def _driver_bytes(rows: list[dict[str, Any]], pages: int) -> float:

@@ -73,7 +73,10 @@ def test_the_estimates_of_scale_are_made_from_the_kept_results(monkeypatch: pyte
 
 
 def test_estimates_are_proportional_to_the_largest_build(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By hand: the executors worked 7.2 s for 1,000 pages, so they work 7,200 s for a million, 2 core-hours."""
+    """By hand: the executors worked 7.2 s for 1,000 pages, so they work 7,200 s for a million, 2 core-hours.
+
+    An index of more than 200,000 pages has no neighbours.
+    """
     monkeypatch.syspath_prepend(ROOT)
     from benchmarks import spark
 
@@ -82,9 +85,9 @@ def test_estimates_are_proportional_to_the_largest_build(monkeypatch: pytest.Mon
         "bytes": {"heads": 4_000_000, "tokens": 2_000_000},
         "batch_bytes": 5_000_000,
         "shuffle_bytes": 1_000_000,
-        "spark": {"reading": 4.0, "inverting": 2.0, "choosing pages": 0.01},
-        "driver_work": {"reading": 0.0, "inverting": 3.6, "choosing pages": 0.01},
-        "executor_work": {"reading": 6.4, "inverting": 0.8},
+        "spark": {"reading": 4.0, "inverting": 2.0, "choosing pages": 0.01, "neighbours": 2.0},
+        "driver_work": {"reading": 0.0, "inverting": 3.6, "choosing pages": 0.01, "neighbours": 9.0},
+        "executor_work": {"reading": 6.4, "inverting": 0.8, "neighbours": 10.0},
     }
     lines = spark.estimates({"rows": [row]}).splitlines()
     assert lines[2] == "| work of the executors | core-hours | 2 | 90 | 4,000 |"
@@ -95,7 +98,12 @@ def test_estimates_are_proportional_to_the_largest_build(monkeypatch: pytest.Mon
     assert spark.stages({"rows": [row]}).splitlines()[2:] == [
         "| reading | 0 | 6.4 | 160 |",
         "| inverting | 3.6 | 0.8 | 230 |",
+        "| neighbours | 9 | 10 | 53 |",
     ]
+    monkeypatch.setattr(spark, "ESTIMATED", (100_000, 200_000, 200_001))
+    assert (
+        spark.estimates({"rows": [row]}).splitlines()[2] == "| work of the executors | core-hours | 0.48 | 0.96 | 0.4 |"
+    )
     assert "| sent from executor to executor | 1,000 |" in spark.data({"rows": [row]}).splitlines()
 
 

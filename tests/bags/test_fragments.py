@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.bags.build import BagSums, Folding, fold_bags, fold_range
-from pagekin.bags.fragments import Fragments, add_fragments, cut_fragments
+from pagekin.bags.fragments import Fragments, OwnLinks, add_fragments, cut_fragments, cut_links, join_links
 from pagekin.bags.source import BagSource
 from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.pipeline import build
@@ -48,6 +48,18 @@ def foldings(sample_index: Path) -> dict[str, Folding]:
     return {name: folding_of(store, strategy) for name, strategy in STRATEGIES.items()}
 
 
+def cut_all(folding: Folding, batches: list[range], links: int) -> list[Fragments]:
+    """The fragments of all batches; links travel to them from ranges of so many, the last range first."""
+    parts: list[list[OwnLinks]] = [[] for _ in batches]
+    for first in reversed(range(0, len(folding.citations.link_page), links)):
+        for number, found in cut_links(folding, batches, range(first, first + links)):
+            parts[number].append(found)
+    none = OwnLinks(*[np.empty(0, np.uint32)] * 3)
+    return [
+        cut_fragments(folding, batch, join_links(found or [none])) for batch, found in zip(batches, parts, strict=True)
+    ]
+
+
 def whole(folding: Folding) -> BagSums:
     """The bags as the local engine folds them, all at once."""
     return fold_range(folding, range(folding.nodes))
@@ -61,7 +73,7 @@ def test_batches_and_their_order_do_not_matter(foldings: dict[str, Folding], nam
     pages = len(folding.citations.node_pages) - 1
     cuts = data.draw(st.sets(st.integers(1, pages - 1), max_size=4))
     batches = [range(*pair) for pair in pairwise([0, *sorted(cuts), pages])]
-    fragments = data.draw(st.permutations([cut_fragments(folding, batch) for batch in batches]))
+    fragments = data.draw(st.permutations(cut_all(folding, batches, data.draw(st.integers(500, 5000)))))
     step = data.draw(st.integers(folding.nodes // 5, folding.nodes))
     bags: list[BagSums] = []
     for number, first in enumerate(range(0, folding.nodes, step)):
@@ -102,7 +114,7 @@ def test_fragments_do_not_grow_with_the_links_to_their_target(tmp_path: Path, li
     strategy = replace(STRATEGIES["flat"], content=False, links=False, window_width=0, templates=True)
     build([tmp_path / "pages.jsonl"], tmp_path / "hub.kin", strategy=strategy, processes=1)
     folding = folding_of(Store.open(tmp_path / "hub.kin"), replace(strategy, template_links=True))
-    fragments = [cut_fragments(folding, batch) for batch in (range(11), range(11, 21), range(21, 31))]
+    fragments = cut_all(folding, [range(11), range(11, 21), range(21, 31)], links=1000)
     assert [np.count_nonzero(each.node == 0) for each in fragments] == [3, 2, 2]
     total = add_fragments(fragments, folding.words)
     assert sorted(total.around[total.node == 0].tolist()) == [1.0, 30.0 * links, 30.0 * links]

@@ -8,8 +8,10 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -21,8 +23,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import pagekin
+from engines import killing
+from engines.serial_pool import SerialPool, use_serial_pool
 from engines.webhdfs import Opened, WebHdfs, serving
 from pagekin import sample_web
+from pagekin.engines import spark
 from pagekin.engines.spark import SparkPool
 from pagekin.errors import FailureError, MisuseError, PagekinError, SourceError
 from pagekin.model.capture import ReadingSettings
@@ -38,6 +43,7 @@ from sources.warcs import response
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+FAST = PRESETS["fast"]
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore")]
 
 
@@ -74,6 +80,14 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def local(sources: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("local") / "all.kin"
     pagekin.build(sources, output, processes=1)
+    return output
+
+
+@pytest.fixture(scope="module")
+def fast(sources: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same by a strategy with fewer stages, for laws of what comes before them."""
+    output = tmp_path_factory.mktemp("fast") / "all.kin"
+    build(sources, output, processes=1, strategy=FAST)
     return output
 
 
@@ -117,6 +131,10 @@ def fail_once(place: tuple[str, int]) -> int:
     return place[1]
 
 
+def imported_of_kernels(_: int) -> list[str]:
+    return [name for name in ("pagekin.kernels.machine", "numba") if name in sys.modules]
+
+
 def letters(word: str) -> list[tuple[int, str]]:
     """The letters of a word, by their place in the alphabet modulo 3."""
     return [((ord(letter) - ord("a")) % 3, letter) for letter in word]
@@ -151,16 +169,20 @@ def test_errors_of_jobs_keep_their_sentences(session: SparkSession) -> None:
 def test_spark_builds_the_bytes_of_the_local_engine(
     session: SparkSession, sources: list[Path], local: Path, tmp_path: Path
 ) -> None:
+    """With the machine code of the kernels: no process of an executor has imported numba."""
     built = pagekin.build(sources, tmp_path / "all.kin", engine="spark").built
     assert files_of(tmp_path / "all.kin") == files_of(local)
     assert built is not None
     assert built.skipped["line is no JSON"] == 1
     skips = Store.open(tmp_path / "all.kin").catalog.skips()
     assert {"damaged.warc", "noise.warc.gz"} <= {skip.source for skip in skips}
+    imported = SparkPool(1, session=session).run(imported_of_kernels, range(20))
+    assert ["pagekin.kernels.machine"] in imported
+    assert not any("numba" in names for names in imported)
 
 
 def test_large_files_are_read_in_ranges(
-    session: SparkSession, sources: list[Path], local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    session: SparkSession, sources: list[Path], fast: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The damaged archive is read as a whole in the end."""
     finished: list[tuple[Split, Path]] = []
@@ -171,8 +193,8 @@ def test_large_files_are_read_in_ranges(
         return finished
 
     monkeypatch.setattr("pagekin.pipeline.reading.read_splits", read_and_note)
-    pagekin.build(sources, tmp_path / "all.kin", engine="spark")
-    assert files_of(tmp_path / "all.kin") == files_of(local)
+    build(sources, tmp_path / "all.kin", engine="spark", strategy=FAST)
+    assert files_of(tmp_path / "all.kin") == files_of(fast)
     jobs: dict[str, list[ByteRange | None]] = {}
     for split, _ in finished:
         if isinstance(split.source, DivisibleFile):
@@ -191,7 +213,7 @@ def test_one_corrupt_archive_among_a_thousand_is_named(session: SparkSession, tm
         length = b"Content-Length: "
         (tmp_path / name).write_bytes(record.replace(length, length + b"x") if number == 500 else record)
     (tmp_path / "list.txt").write_text("\n".join(names))
-    strategy, found = PRESETS["text-only"], {}
+    strategy, found = FAST, {}
     for engine in ("local", "spark"):
         given: dict[str, Any] = {"engine": engine, "strategy": strategy}
         found[engine] = build([f"@{tmp_path / 'list.txt'}"], tmp_path / f"{engine}.kin", **given)
@@ -200,20 +222,33 @@ def test_one_corrupt_archive_among_a_thousand_is_named(session: SparkSession, tm
     assert [skip.source for skip in found["spark"].store.catalog.skips()] == ["0500.warc"]
 
 
-def test_many_links_to_a_page_from_a_page_and_a_word_on_every_page(session: SparkSession, tmp_path: Path) -> None:
-    """100,000 links lead to one page; one page has 100,000 links, to 2,000 pages; "oak" is in every text."""
+def test_many_links_to_a_page_from_a_page_and_a_word_on_every_page(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A million links lead to one page; one page has 100,000 links, to 2,000 pages; "oak" is in every text.
+
+    On executors there are a tenth of the links, except in a campaign.
+    """
+    assert_built_alike(tmp_path / "executors", pages=2000 if IN_CAMPAIGN else 200)
+    use_serial_pool(monkeypatch)
+    assert_built_alike(tmp_path / "serial", pages=2000)
+
+
+def assert_built_alike(folder: Path, pages: int) -> None:
+    """Both engines write the same files of pages with 500 links each to one page."""
+    folder.mkdir()
     rows = [{"url": "http://hub.example/", "html": "<title>ash</title><p>oak"}]
     link = "<a href=http://hub.example/>elm fir</a> "
-    rows += [{"url": f"http://page.example/{k}", "html": f"<p>oak {k} {link * 500}"} for k in range(200)]
+    rows += [{"url": f"http://page.example/{k}", "html": f"<p>oak {k} {link * 500}"} for k in range(pages)]
     many = "".join(f"<a href=http://page.example/{k % 2000}>yew {k % 50}</a> " for k in range(100_000))
     rows.append({"url": "http://many.example/", "html": f"<p>oak {many}"})
-    (tmp_path / "web.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "web.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     for engine in ("local", "spark"):
         settings = ReadingSettings(max_links=100_000)
-        build([tmp_path / "web.jsonl"], tmp_path / f"{engine}.kin", engine=engine, settings=settings)
-    assert files_of(tmp_path / "spark.kin") == files_of(tmp_path / "local.kin")
-    links = Store.open(tmp_path / "spark.kin").links
-    assert (int(np.diff(links.offsets).max()), len(links.page)) == (100_000, 200_000)
+        build([folder / "web.jsonl"], folder / f"{engine}.kin", engine=engine, settings=settings)
+    assert files_of(folder / "spark.kin") == files_of(folder / "local.kin")
+    links = Store.open(folder / "spark.kin").links
+    assert (int(np.diff(links.offsets).max()), len(links.page)) == (pages * 500, pages * 500 + 100_000)
 
 
 def uri_of(path: Path) -> str:
@@ -230,7 +265,7 @@ def test_sources_of_other_file_systems_are_copied_and_removed(
     settings.set("fs.viewfs.mounttable.pagekin.link./data", folder.as_uri())
     archive, birds, rows = (folder / source.name for source in sources[:3])
     paths = [archive, birds, rows, folder / "damaged.warc", folder / "lines.jsonl"]
-    pagekin.build(paths, tmp_path / "paths.kin", processes=1, shards=2)
+    build(paths, tmp_path / "paths.kin", processes=1, shards=2, strategy=FAST)
     (tmp_path / "uris.txt").write_text(f"# archives\n{uri_of(folder / 'damaged.warc')}\n")
     (folder / "remote.txt").write_text("lines.jsonl\n")
     uris: list[str | Path] = [
@@ -240,7 +275,7 @@ def test_sources_of_other_file_systems_are_copied_and_removed(
         f"@{tmp_path / 'uris.txt'}",
         f"@{inside}/remote.txt",
     ]
-    pagekin.build(uris, tmp_path / "uris.kin", engine="spark", shards=2)
+    build(uris, tmp_path / "uris.kin", engine="spark", shards=2, strategy=FAST)
     assert files_of(tmp_path / "uris.kin") == files_of(tmp_path / "paths.kin")
 
 
@@ -280,7 +315,7 @@ def test_spark_writes_the_shards_and_answers_of_the_local_engine(
 
 
 def test_finished_splits_are_not_read_again_unless_they_are_damaged(
-    session: SparkSession, sources: list[Path], local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    session: SparkSession, sources: list[Path], fast: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     output = tmp_path / "all.kin"
 
@@ -290,20 +325,20 @@ def test_finished_splits_are_not_read_again_unless_they_are_damaged(
     with monkeypatch.context() as patched:
         patched.setattr("pagekin.pipeline.reading.choose_pages", fail)
         with pytest.raises(SourceError):
-            pagekin.build(sources, output, engine="spark")
+            build(sources, output, engine="spark", strategy=FAST)
     first = splits_in(output)
     assert len([name for name in first if name.endswith(".json")]) == 6  # one a source
     damaged = min((output / "unfinished").glob("*.batch"))
     damaged.write_bytes(damaged.read_bytes()[:-1] + b"?")
     first, key = splits_in(output), damaged.name.partition("-")[0]
     monkeypatch.setattr(Spool, "remove", lambda self: None)
-    pagekin.build(sources, output, engine="spark")
+    build(sources, output, engine="spark", strategy=FAST)
     second = splits_in(output)
     assert {name.partition("-")[0] for name in second.keys() - first.keys()} == {key}
     assert second.pop(f"{key}.json") > first.pop(f"{key}.json")
     assert {name: time for name, time in second.items() if name in first} == first
     built = {name: data for name, data in files_of(output).items() if not name.startswith("unfinished")}
-    assert built == files_of(local)
+    assert built == files_of(fast)
 
 
 STAGES = set(
@@ -323,7 +358,8 @@ def test_finished_stages_do_not_run_again_unless_their_files_are_damaged(
         raise SourceError("the driver was stopped")
 
     def note_shuffle(self: SparkPool, cut: Any, *arguments: Any) -> Any:
-        calls.extend(["bags"] if getattr(cut, "func", cut).__module__ == "pagekin.bags.shuffle" else [])
+        stage = killing.stage_of(cut)
+        calls.extend([stage] if stage.startswith("shuffle.") else [])
         return shuffle(self, cut, *arguments)
 
     def note_run(self: SparkPool, function: Any, jobs: Any) -> Any:
@@ -342,7 +378,7 @@ def test_finished_stages_do_not_run_again_unless_their_files_are_damaged(
         patched.setattr("pagekin.store.manifest.write_manifest", fail)
         with pytest.raises(SourceError):
             pagekin.build(sources, output, engine="spark")
-    assert called() == sorted(STAGES | {"bags"})
+    assert called() == sorted(STAGES | {"shuffle.cut_links", "shuffle.cut"})
     damaged = {"signing", "inverting", "chunks", "neighbours"}
     for name in damaged:
         file = min((output / "unfinished").glob(f"{name}-*.npz"))
@@ -372,8 +408,21 @@ def test_a_source_that_vanishes_is_named(
     [
         ({"engine": "hadoop"}, {}, "there is no engine 'hadoop'; name one of local, spark"),
         ({"master": "local[2]"}, {}, "--master names a Spark cluster; add --engine spark"),
-        ({"engine": "spark", "master": "http://x"}, {}, "--master 'http://x' is no master of Spark"),
+        *(
+            ({"engine": "spark", "master": master}, {}, f"--master {master!r} is no master of Spark; name local[N], ")
+            for master in ("http://x", "local[abc", "local[0]", "local[2,x]", "local-cluster[2]", "yarn-client")
+        ),
+        (
+            {"engine": "spark", "master": "yarn"},
+            {},
+            "neither HADOOP_CONF_DIR nor YARN_CONF_DIR is set; set one of them",
+        ),
         ({"engine": "spark", "master": "spark://127.0.0.1:1"}, {}, "no master of Spark answers at spark://127.0.0.1:1"),
+        (
+            {"engine": "spark", "master": "spark://:7077"},
+            {},
+            "no master of Spark answers at spark://:7077 (:7077: it names",
+        ),
         ({"engine": "spark"}, {"JAVA_HOME": "/nowhere"}, "needs Java 17 or later, and there is no `java` in JAVA_HOME"),
         ({"engine": "spark"}, {"PATH": "/nowhere"}, "needs Java 17 or later, and there is no `java` in the PATH"),
     ],
@@ -385,82 +434,88 @@ def test_what_spark_needs_is_said_before_it_starts(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delenv("JAVA_HOME", raising=False)
+    for name in ("JAVA_HOME", "HADOOP_CONF_DIR", "YARN_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     write_pages(tmp_path / "pages")
-    with pytest.raises(PagekinError, match=message.replace("[", r"\[")):
+    with pytest.raises(PagekinError, match=re.escape(message)) as raised:
         pagekin.build([tmp_path / "pages"], tmp_path / "my.kin", **options)  # type: ignore[arg-type]
+    assert raised.value.exit_code == (1 if "answers" in message else 2)
+
+
+@pytest.mark.parametrize(
+    ("program", "found"),
+    [
+        ("""echo 'openjdk version "11.0.25" 2024-10-15' >&2""", "is Java 11"),
+        ("""echo 'java version "1.8.0_292"' >&2""", "is Java 8"),
+        ("echo 'Error: could not find libjava.so' >&2; exit 2", r"does not run \(Error: could not find libjava.so\)"),
+        ("exit 1", r"does not run \(it says nothing\)"),
+        ("exec sleep 60", r"does not run \(.*timed out after 0.5 seconds\)"),
+        ("""echo 'NOTE: Picked up JDK_JAVA_OPTIONS' >&2; echo 'openjdk version "17.0.9"' >&2""", None),
+        ("""echo 'openjdk version "21" 2023-09-19' >&2""", None),
+    ],
+)
+def test_java_that_spark_cannot_use_is_named(
+    program: str, found: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "java").write_text(f"#!/bin/sh\n{program}\n")
+    (tmp_path / "bin" / "java").chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    monkeypatch.setattr(spark, "_SECONDS_TO_ANSWER", 0.5 if "sleep" in program else 60)
+    if found is None:
+        spark._need_java()
+        return
+    sentence = rf"^--engine spark needs Java 17 or later, and /.*/bin/java {found}; install one \(on Debian: apt-get"
+    with pytest.raises(MisuseError, match=sentence), spark.spark_pool(None, 1):
+        pass
+
+
+def test_a_master_that_accepts_a_connection_and_stays_silent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark, "_SECONDS_TO_ANSWER", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        master = f"spark://127.0.0.1:{server.getsockname()[1]}"
+        sentence = rf"^no master of Spark answers at {master} \(127\.0\.0\.1:\d+: timed out\); start it, or name"
+        with pytest.raises(FailureError, match=sentence), spark.spark_pool(master, 1):
+            pass
+
+
+@pytest.mark.parametrize("answer", [b"Stream '/files/pagekin' was not found.", b""])
+def test_a_master_answers_if_it_sends_something_or_hangs_up(answer: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The frame of a StreamRequest, by hand: its length, type 6, the length of a name, and the name."""
+    monkeypatch.setattr(spark, "_SECONDS_TO_ANSWER", 20.0)
+    asked = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            with connection:
+                asked.append(connection.recv(100))
+                connection.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        spark._check_master(f"spark://127.0.0.1:{server.getsockname()[1]}")
+        thread.join()
+    assert asked == [b"\0\0\0\0\0\0\0\x1b\x06\0\0\0\x0e/files/pagekin"]
+
+
+def test_a_session_that_has_ended_is_named() -> None:
+    from py4j.protocol import Py4JError
+
+    error = "An error occurred while calling o41.range.\n: a.IllegalStateException: Cannot call methods on a stopped"
+    with (
+        pytest.raises(FailureError, match=r"^Spark gave up: its session has ended, .*run the same command again$"),
+        spark._reporting_failures(),
+    ):
+        raise Py4JError(f"{error} SparkContext.\nThis stopped SparkContext was created at:\n\norg.a.B(C.java:1)")
 
 
 def test_spark_does_not_change_a_store(sample_index: Path, tmp_path: Path) -> None:
     write_pages(tmp_path / "pages")
     with pytest.raises(MisuseError, match="exists, and --engine spark only builds new stores; name another output"):
         pagekin.build([tmp_path / "pages"], sample_index, engine="spark")
-
-
-KILLING = """
-import os, signal, sys
-from pathlib import Path
-import pagekin, pagekin.pipeline
-from pagekin.bags import shuffle
-from pagekin.engines import hadoop
-from pagekin.store import choose, link_ranges, pieces, splits, stage_files, vocabulary_ranges
-from pagekin.store import executors as store_executors
-
-folder, output, stages, *sources = sys.argv[1:]
-hadoop._RANGE_BYTES = 30_000
-
-def killing(stage, function):
-    '''The function; the first call of all kills its executor in the end, before the result is known.'''
-    def called(*arguments):
-        result = function(*arguments)
-        if stage not in stages.split():
-            return result
-        marker = Path(folder, stage)
-        try:
-            os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            return result
-        daemon = Path(f"/proc/{os.getppid()}/stat").read_text()
-        executor = int(daemon.rpartition(")")[2].split()[1])  # the parent of the parent of this process
-        marker.write_text(Path(f"/proc/{executor}/cmdline").read_text())
-        os.kill(executor, signal.SIGKILL)
-        signal.pause()
-
-    return called
-
-def read_split(*arguments):
-    '''Killed in the middle: after a batch, before the facts of the split.'''
-    job = splits.read_job
-    splits.read_job = killing("read", job)
-    try:
-        return splits.read_split(*arguments)
-    finally:
-        splits.read_job = job
-
-# On an executor, which has the functions of the modules; their kernels cannot be sent.
-def join_links(*arguments):
-    return killing("links", link_ranges._join)(*arguments)
-
-def join_ranks(*arguments):
-    return killing("rank", vocabulary_ranges._join_ranks)(*arguments)
-
-pagekin.pipeline.reading.read_split = read_split
-shuffle._cut, shuffle._add = killing("cut", shuffle._cut), killing("add", shuffle._add)
-choose._join_captures = killing("choose", choose._join_captures)
-store_executors._join_pages = killing("pages", store_executors._join_pages)
-link_ranges._join, vocabulary_ranges._join_ranks = join_links, join_ranks
-pieces._place = killing("place", pieces._place)
-pieces._scatter_file = killing("scatter", pieces._scatter_file)
-with_value = stage_files._with_value
-def run_job(function, *arguments):
-    name = function.__name__.strip("_")
-    return killing(name, with_value)(function, *arguments)
-
-stage_files._with_value = run_job
-pagekin.build(sources, output, engine="spark", master="local-cluster[2,1,512]", answers=5)
-"""
 
 
 def test_answers_of_a_store_are_found_by_either_engine(session: SparkSession, local: Path, tmp_path: Path) -> None:
@@ -473,40 +528,64 @@ def test_answers_of_a_store_are_found_by_either_engine(session: SparkSession, lo
     assert files_of(tmp_path / "spark").keys() == files_of(local).keys()
 
 
-# One of each kind: the end of a split, both ends of a shuffle, a file in place, jobs over bags, and over an open index.
-KILLED = "read pages place cut sign_piece found"
+# One of each kind: a split, both ends of a shuffle, a file in place, jobs over bags, and over an open index.
+KILLED = {"splits.read_split", "executors.join_pages", "pieces.place", "shuffle.cut", "signing", "answers"}
 EXECUTOR = "CoarseGrainedExecutorBackend"  # its class
-MORE = "choose rank links add frequencies squares sampled project ordered invert chunks scatter"
-KILLED_IN_A_CAMPAIGN = f"{KILLED} {MORE}"
+IN_CAMPAIGN = os.environ.get("HYPOTHESIS_PROFILE") == "campaign"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the executor of a job in /proc, which only Linux has")
+@pytest.mark.parametrize("options", killing.OPTIONS if IN_CAMPAIGN else ["fast"])
 def test_executors_that_are_killed_in_their_stages_do_not_change_the_result(
-    sources: list[Path], local: Path, tmp_path: Path
+    sources: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: str
 ) -> None:
-    """`local-cluster` starts two executors, each a Java process of its own. They copy the sources from a server."""
+    """`local-cluster` starts two executors, each a Java process of its own. They copy the sources from a server.
+
+    In a campaign, one is killed in every stage that such a build has.
+    """
     import pyspark
 
-    expected = shutil.copytree(local, tmp_path / "local.kin")
-    keep_answers(expected, 5)
+    pagekin.build(sources, tmp_path / "local.kin", processes=1, **killing.OPTIONS[options])
+    stages = stages_of(sources, tmp_path / "noted.kin", options, monkeypatch) if IN_CAMPAIGN else KILLED
     (tmp_path / "spark").mkdir()  # executors work in a folder of it
     for name in ("bin", "jars"):
         (tmp_path / "spark" / name).symlink_to(Path(pyspark.__file__).parent / name)
     conf = "--conf spark.executor.memory=512m --conf spark.driver.memory=512m pyspark-shell"
     environment = {"SPARK_HOME": str(tmp_path / "spark"), "PYSPARK_SUBMIT_ARGS": conf}
     (tmp_path / "killed").mkdir()
-    stages = KILLED_IN_A_CAMPAIGN if os.environ.get("HYPOTHESIS_PROFILE") == "campaign" else KILLED
     with serving(sources[0].parent) as server:
         server.before_bytes = partial(kill_at_second_range, tmp_path / "killed", sources[0].name)
         uris = [server.uri(each.name) for each in sources[:3]] + [f"@{server.uri('list.txt')}"]
-        given = [str(tmp_path / "killed"), str(tmp_path / "all.kin"), stages, *uris]
-        command = [sys.executable, "-c", KILLING, *given]
-        subprocess.run(command, env=os.environ | environment, check=True, timeout=3600)
+        given = [str(tmp_path / "killed"), str(tmp_path / "all.kin"), options, " ".join(sorted(stages)), *uris]
+        subprocess.run(
+            [sys.executable, killing.__file__, *given], env=os.environ | environment, check=True, timeout=3600
+        )
     killed = {path.name: path.read_text() for path in (tmp_path / "killed").iterdir()}
-    assert killed.keys() == {"copy", *stages.split()}
+    assert killed.keys() == {"copy", *stages}
     assert all(EXECUTOR in command for command in killed.values())
-    assert files_of(tmp_path / "all.kin") == files_of(expected)
+    assert files_of(tmp_path / "all.kin") == files_of(tmp_path / "local.kin")
     assert_executors_have_copied(server, sources[0])
+
+
+def stages_of(sources: list[Path], output: Path, options: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The stages that a build has."""
+    run, shuffle, stages = SerialPool.run, SerialPool.shuffle, set[str]()
+
+    def noted_run(self: SerialPool, function: Any, jobs: Any) -> Any:
+        stages.update({killing.stage_of(function)} if len(jobs) else ())
+        return run(self, function, jobs)
+
+    def noted_shuffle(self: SerialPool, cut: Any, jobs: Any, join: Any) -> Any:
+        stages.update({killing.stage_of(cut), killing.stage_of(join)} if len(jobs) else ())
+        return shuffle(self, cut, jobs, join)
+
+    with monkeypatch.context() as patch:
+        use_serial_pool(patch)
+        killing.divide(patch.setattr)
+        patch.setattr(SerialPool, "run", noted_run)
+        patch.setattr(SerialPool, "shuffle", noted_shuffle)
+        pagekin.build(sources, output, engine="spark", **killing.OPTIONS[options])
+    return stages
 
 
 def kill_at_second_range(folder: Path, name: str, opened: Opened) -> None:

@@ -6,12 +6,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from engines.serial_pool import SerialPool, use_serial_pool
+from latent.builders import write_npy
 from pagekin.errors import SourceError
 from pagekin.model.capture import ReadingSettings
-from pagekin.model.strategy import Strategy
+from pagekin.model.strategy import PRESETS, Strategy
 from pagekin.pipeline import build
 from pagekin.store.collect import Spool
 from store.builders import (
@@ -33,7 +35,7 @@ COPIED = "a long text about the robins of the garden that sing in winter and in 
 @pytest.fixture
 def collection(tmp_path: Path) -> list[Path]:
     """Pages in four files: other captures of pages, redirects, refreshes, copies, and requests to robots."""
-    rows = generated(300)
+    rows = generated(150)
     again = [page(row["url"], f"<p>newer words {row['url']}", row["captured"] + 1) for row in rows[::9]]
     older = [page(row["url"], "<p>older words", row["captured"] - 1) for row in rows[::13]]
     special = [
@@ -73,13 +75,16 @@ def collection(tmp_path: Path) -> list[Path]:
 
 @pytest.fixture
 def divided(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many small batches, groups of one batch, and many small ranges."""
+    """Many small batches, groups of one batch, and many small ranges. No power is lost while these tests run."""
+    monkeypatch.setattr("os.fsync", lambda _: None)
     use_serial_pool(monkeypatch)
     monkeypatch.setattr("pagekin.store.splits._PAGES", 37)
     monkeypatch.setattr("pagekin.store.choose._GROUP_BYTES", 1)
-    monkeypatch.setattr("pagekin.store.executors._RANGE_BYTES", 20_000)
-    monkeypatch.setattr("pagekin.store.string_ranges._RANGE_BYTES", 4_000)
+    monkeypatch.setattr("pagekin.store.executors._RANGE_BYTES", 10_000)
+    monkeypatch.setattr("pagekin.store.string_ranges._RANGE_BYTES", 2_000)
     monkeypatch.setattr("pagekin.store.link_ranges._MOST_NODES", 23)
+    monkeypatch.setattr("pagekin.bags.shuffle._MOST_NODES", 23)
+    monkeypatch.setattr("pagekin.bags.shuffle._LINKS", 100)
     monkeypatch.setattr("pagekin.store.stage_files._HASHED_BYTES", 50_000)
     monkeypatch.setattr("pagekin.store.stage_columns._ROWS", 41)
     for name in ("bags.source._AT_ONCE", "bags.build._LINKS", "links.statistics._PIECE", "links.statistics._AT_ONCE"):
@@ -98,7 +103,7 @@ def assert_same_builds(sources: list[Path], folder: Path, **options: Any) -> Non
     assert_same_store(spark, local)
 
 
-@pytest.mark.parametrize("shards", [1, 3, 50])
+@pytest.mark.parametrize("shards", [1, 3, 12])
 @pytest.mark.usefixtures("divided")
 def test_pages_are_divided_in_any_way(
     collection: list[Path], tmp_path: Path, shards: int, monkeypatch: pytest.MonkeyPatch
@@ -137,11 +142,27 @@ def test_settings_of_reading_apply(collection: list[Path], tmp_path: Path, setti
         {"navigation": False, "voters": "other-hosts"},
         {"sequences": False, "stemming": "stem"},
         {"frequency_weight": "okapi", "min_in_links": 2, "outside": True},
+        {"distance_weight": False},
     ],
 )
 @pytest.mark.usefixtures("divided")
 def test_strategies_apply(collection: list[Path], tmp_path: Path, strategy: dict[str, Any]) -> None:
     assert_same_builds(collection, tmp_path, strategy=Strategy(**strategy))
+
+
+@pytest.mark.parametrize("strategy", list(PRESETS))
+@pytest.mark.usefixtures("divided")
+def test_vectors_shards_and_answers_are_those_of_the_local_engine(
+    tmp_path: Path, strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Vectors are in lists, as in a large collection; every seventh page has none."""
+    monkeypatch.setattr("pagekin.latent.lists.FEWEST_PAGES", 10)
+    rows = generated(80)
+    urls = [row["url"] for k, row in enumerate(rows) if k % 7]
+    vectors = write_npy(tmp_path / "vectors.npy", np.random.default_rng(7).normal(size=(len(urls), 8)), urls)
+    options: dict[str, Any] = {"strategy": PRESETS[strategy], "vectors": vectors, "shards": 3, "answers": 4}
+    settings = ReadingSettings(chop_host=strategy == "paper")
+    assert_same_builds([write_jsonl(tmp_path / "pages.jsonl", rows)], tmp_path, settings=settings, **options)
 
 
 @pytest.mark.usefixtures("divided")

@@ -12,11 +12,14 @@ import pytest
 
 import pagekin
 from cli.processes import in_this_process
+from engines.serial_pool import use_serial_pool
 from pagekin.errors import MisuseError, SourceError
 from pagekin.model.capture import Capture, ReadingSettings
 from pagekin.pipeline import build
+from pagekin.sources.open import open_sources
 from sources.walk import capture, captures, file, items, json_lines, kept, skipped
 from sources.warcs import gz, page, response
+from store.builders import urls_of
 
 HOST = "http://a.example/"
 HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
@@ -53,6 +56,42 @@ def test_an_arc_may_be_cut_in_a_record(lost: int, tmp_path: Path) -> None:
     whole = lost == 1
     assert [url for url, _ in kept(found)] == [HOST + "one", HOST + "two"][: 1 + whole]
     assert sum(skipped(found).values()) == (not whole)
+
+
+def spark_folder(folder: Path, *numbers: int) -> Path:
+    """A folder as Spark writes it, with a page in each part."""
+    folder.mkdir(parents=True)
+    (folder / "_SUCCESS").touch()
+    for k, number in enumerate(numbers):
+        rows = {"url": [f"{HOST}{number}"], "html": [f"<p>robin {number} <a href=/{number - 1}>before</a>"]}
+        pq.write_table(pa.table(rows), folder / f"part-{k:05}.parquet")
+        (folder / f".part-{k:05}.parquet.crc").write_bytes(b"crc")
+    return folder
+
+
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_folders_of_parquet_with_equal_names_of_parts_are_tables(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One has a file that is no table; one has parts in folders of a partition."""
+    use_serial_pool(monkeypatch)
+    first, second = spark_folder(tmp_path / "a.parquet", 1, 2), tmp_path / "b.parquet"
+    spark_folder(second / "year=2020", 3)
+    (first / "notes.txt").write_text("no table")
+    store = build([first, second], tmp_path / "my.kin", engine=engine, processes=1).store
+    assert urls_of(store) == [HOST + "1", HOST + "2", HOST + "3"]
+    assert list(store.manifest.skipped.values()) == [1]
+    assert [(skip.source, skip.where) for skip in store.catalog.skips()] == [("a.parquet", "notes.txt")]
+    parts = ["a.parquet/part-00000.parquet", "a.parquet/part-00001.parquet", "b.parquet/year=2020/part-00000.parquet"]
+    assert [each.name for each in open_sources([first, second], [], ReadingSettings()).sources] == ["a.parquet", *parts]
+
+
+def test_parquet_beside_html_is_no_table(tmp_path: Path) -> None:
+    folder = spark_folder(tmp_path / "site", 1)
+    (folder / "index.html").write_text("<p>a robin")
+    found = items(folder)
+    assert [url for url, _ in kept(found)] == ["http://site.localhost/index.html"]
+    assert sum(skipped(found).values()) == 3
 
 
 @pytest.mark.parametrize("field", ["html", "body", "content"])

@@ -213,11 +213,16 @@ def _pieces(folding: Folding, mapper: Mapper = map) -> Iterator[SpilledPiece]:
         yield from folded
 
 
-def fold_range(folding: Folding, nodes: range) -> BagSums:
-    """Fold the bags of a range of nodes."""
-    memory = FoldMemory.of(folding)
-    pieces = [[column.copy() for column in piece] for piece in _folded(folding, nodes, memory)]
-    return BagSums(*map(np.concatenate, zip(*pieces, strict=True)))
+def fold_range(folding: Folding, nodes: range, citing: range | None = None) -> BagSums:
+    """Fold the bags of a range of nodes; all citations are by the nodes `citing`, which need memory, or by any."""
+    citing = citing or range(folding.nodes)
+    memory = FoldMemory.of(folding._replace(nodes=len(citing)))
+    # The terms of citing nodes begin after the words: here, with the first of them.
+    shifted = folding._replace(words=folding.words - citing.start)
+    pieces = [[column.copy() for column in piece] for piece in _folded(shifted, nodes, memory)]
+    lengths, term, *sums = map(np.concatenate, zip(*pieces, strict=True))
+    term[term >= folding.words] += np.uint32(citing.start)
+    return BagSums(lengths, term, *sums)
 
 
 def _folded(folding: Folding, nodes: range, memory: FoldMemory) -> Iterator[BagSums]:

@@ -38,29 +38,58 @@ class Fragments(NamedTuple):
         return BagSums(lengths, *self[1:])
 
 
-def cut_fragments(folding: Folding, own: range) -> Fragments:
-    """The fragments of the batch of the pages of some nodes."""
+class OwnLinks(NamedTuple):
+    """The links that count from the pages of a batch: the node that each reaches, its page, and its anchor there."""
+
+    node: UInt32s
+    page: UInt32s
+    anchor: UInt32s
+
+
+def cut_links(folding: Folding, batches: Sequence[range], some: range) -> Iterator[tuple[int, OwnLinks]]:
+    """(number, links) of each batch of nodes whose pages have any of some links."""
     citations = folding.citations
-    first, last = citations.node_pages[own.start], citations.node_pages[own.stop]
-    in_batch = (citations.link_page >= first) & (citations.link_page < last) & (citations.link_counts != 0)
-    link = np.flatnonzero(in_batch)
-    target = np.searchsorted(citations.link_offsets, link, side="right") - 1
+    link = some.start + np.flatnonzero(citations.link_counts[some.start : some.stop])
+    page, anchor = citations.link_page[link], citations.link_anchor[link]
+    node = (np.searchsorted(citations.link_offsets, link, side="right") - 1).astype(np.uint32)
+    begins = citations.node_pages[[batch.start for batch in batches]]
+    number = np.searchsorted(begins, page, side="right") - 1
+    order = np.argsort(number, kind="stable")
+    numbers, starts = np.unique(number[order], return_index=True)
+    for each, places in zip(numbers.tolist(), np.split(order, starts[1:]), strict=False):
+        yield each, OwnLinks(node[places], page[places], anchor[places])
+
+
+def join_links(parts: Sequence[OwnLinks]) -> OwnLinks:
+    """The links of a batch in the order of nodes, pages and anchors, from parts in any order."""
+    node, page, anchor = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.lexsort((anchor, page, node))
+    return OwnLinks(node[order], page[order], anchor[order])
+
+
+def cut_fragments(folding: Folding, own: range, links: OwnLinks) -> Fragments:
+    """The fragments of the batch of the pages of some nodes, with all their links.
+
+    The time and the memory that this takes depend on the batch, not on the collection.
+    """
+    citations = folding.citations
+    target = links.node.astype(np.int64)
     is_other = (target < own.start) | (target >= own.stop)
     others = np.unique(target[is_other])
     nodes = np.concatenate([np.arange(own.start, own.stop), others])  # in the batch, the nodes have these places
     place = target - own.start
     place[is_other] = len(own) + np.searchsorted(others, target[is_other])
-    link = link[np.argsort(place, kind="stable")]  # in the order of pages and anchors
+    order = np.argsort(place, kind="stable")
     offsets = offsets_of(np.bincount(place, minlength=len(nodes)))
     offsets.flags.writeable = False  # as in a store, for which the kernel is compiled
     batch = citations._replace(
         node_pages=citations.node_pages[own.start : own.stop + 1],
         link_offsets=offsets,
-        link_page=citations.link_page[link],
-        link_anchor=citations.link_anchor[link],
-        link_counts=citations.link_counts[link],
+        link_page=links.page[order],
+        link_anchor=links.anchor[order],
+        link_counts=np.ones(len(order), np.uint8),
     )
-    folded = fold_range(folding._replace(citations=batch), range(len(nodes)))
+    folded = fold_range(folding._replace(citations=batch), range(len(nodes)), citing=own)
     node = np.repeat(nodes, folded.lengths).astype(np.uint32)
     return add_fragments([Fragments(node, *folded[1:])], folding.words)
 

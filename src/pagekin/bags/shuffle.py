@@ -1,5 +1,7 @@
 """Bags are folded by the executors of Spark: fragments travel to the range of their nodes, and are added there.
 
+Links are in the order of the nodes that they reach. Before, they travel to the batches of the pages that they are on.
+
 The driver writes what the fold needs besides the store into a folder that all executors see. Each range of bags becomes
 a file in that folder. The driver does not read these files: their checksums come back, and are verified by the jobs
 that read the bags. The frequencies of terms travel to ranges of terms.
@@ -7,23 +9,25 @@ that read the bags. The frequencies of terms travel to ranges of terms.
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pagekin.bags.build import Folding
-from pagekin.bags.fragments import Fragments, add_fragments, cut_fragments
+from pagekin.bags.fragments import Fragments, OwnLinks, add_fragments, cut_fragments, cut_links, join_links
 from pagekin.bags.weigh import SpilledPiece
 from pagekin.engines.spark import SparkPool
 from pagekin.kernels.fold_bags import Citations, FoldPlan
 from pagekin.kernels.windows import Texts
 from pagekin.model.arrays import Array, Int64s
-from pagekin.store.stage_columns import Sums, gathered
+from pagekin.store.stage_columns import Sums, gathered, ranges_of
 from pagekin.store.stage_files import StageFile, Stages, finished_or, read_stage, share, shared_value, write_stage
 from pagekin.store.store import Store
 
 _MOST_NODES = 20_000  # of a batch, and of a range of bags
 _FEWEST_JOBS = 8
+_LINKS = 1 << 22  # of a job that sends them to the batches of their pages
 _OWN_TEXTS = ("terms", "language", "block_excluded")  # not in the store
 _OWN_CITATIONS = ("link_counts", "node_of_page")
 
@@ -87,8 +91,15 @@ def folded_on_executors(stages: Stages, store: Store, folding: Folding) -> Store
     )
     batches, ranges = _ranges(len(folding.citations.node_pages) - 1), _ranges(folding.nodes)
     step = len(ranges[0]) if ranges else 1
-    shuffle = partial(pool.shuffle, partial(_cut, shared, step), batches, partial(_add, shared, ranges))
-    found = finished_or(folder, "bags", shared.digest, lambda: dict(shuffle()))
+    some = ranges_of(len(folding.citations.link_page), _LINKS)
+    group = partial(pool.shuffle, partial(_cut_links, shared, batches), some, partial(_join_links, folder.absolute()))
+
+    def fold() -> dict[int, StageFile]:
+        links = finished_or(folder, "citations", shared.digest, lambda: dict(group()))
+        jobs = [(batch, links.get(number)) for number, batch in enumerate(batches)]
+        return dict(pool.shuffle(partial(_cut, shared, step), jobs, partial(_add, shared, ranges)))
+
+    found = finished_or(folder, "bags", shared.digest, fold)
     return StoredPieces(stages, [StoredPiece(nodes, found.get(number)) for number, nodes in enumerate(ranges)])
 
 
@@ -97,8 +108,20 @@ def _ranges(count: int) -> list[range]:
     return [range(first, min(first + step, count)) for first in range(0, count, step)]
 
 
-def _cut(shared: StageFile, step: int, batch: range) -> list[tuple[int, Fragments]]:
-    return list(cut_fragments(_folding(shared_value(shared)), batch).by_range(step))
+def _cut_links(shared: StageFile, batches: list[range], some: range) -> list[tuple[int, OwnLinks]]:
+    return list(cut_links(_folding(shared_value(shared)), batches, some))
+
+
+def _join_links(folder: Path, number: int, parts: Iterable[OwnLinks]) -> tuple[int, StageFile]:
+    """Write the links from the pages of a batch."""
+    return number, write_stage(folder, f"citations-{number}", join_links(list(parts))._asdict())
+
+
+def _cut(shared: StageFile, step: int, job: tuple[range, StageFile | None]) -> list[tuple[int, Fragments]]:
+    batch, file = job
+    none = np.empty(0, np.uint32)
+    links = OwnLinks(none, none, none) if file is None else OwnLinks(**read_stage(file))
+    return list(cut_fragments(_folding(shared_value(shared)), batch, links).by_range(step))
 
 
 def _add(shared: StageFile, ranges: list[range], number: int, fragments: Iterable[Fragments]) -> tuple[int, StageFile]:

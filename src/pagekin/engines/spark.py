@@ -7,13 +7,16 @@ executor runs again on another one, so a function that writes a file must be abl
 
 import os
 import pickle
+import re
 import socket
+import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -27,11 +30,14 @@ if TYPE_CHECKING:
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 Value = TypeVar("Value")
-_SECONDS_TO_ANSWER = 10.0
+_SECONDS_TO_ANSWER = 20.0  # of a master, or of `java -version`
+_JAVA = 17
+_LOCAL = re.compile(r"local(\[(\*|[1-9]\d*)( *, *\d+)?\]|-cluster\[ *\d+ *, *\d+ *, *\d+ *\])?")
+_ENDED = "stopped SparkContext"  # in what Spark says where the session has ended
 _TASKS = 8  # of a stage at most, for each processor: a task takes some time to start, however short its jobs are
 _RESULT = "number long, result binary"
 _SETTINGS = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1"}  # a job may take minutes
-_QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+_QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 
 
 @dataclass(frozen=True)
@@ -140,14 +146,43 @@ def _reporting_failures() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError, ConnectionError) as error:
-        lines = [
-            line.strip() for line in str(error).splitlines() if line.strip() and not line.lstrip().startswith("at ")
-        ]
-        reason = next((line for line in reversed(lines) if "Error" in line or "Exception" in line), "no reason given")
+        reason = _reason(error)
+        if _ENDED in reason:
+            reason = "its session has ended, as it does if its master is lost or does not answer"
         raise FailureError(
-            f"Spark gave up: {reason[:300]}; the logs of its executors say more. Stages that are finished are kept:"
+            f"Spark gave up: {reason}; the logs of its executors say more. Stages that are finished are kept:"
             " run the same command again"
         ) from error
+
+
+@contextmanager
+def _reporting_start(master: str | None) -> Iterator[None]:
+    """Turn an error of a session that does not start into one that names the master."""
+    from py4j.protocol import Py4JError
+
+    try:
+        yield
+    except (RuntimeError, Py4JError, ConnectionError) as error:  # the first are also those of PySpark
+        named = (
+            f"on {master}" if master else "on the master of spark-submit or of PYSPARK_SUBMIT_ARGS, if they name one"
+        )
+        reason = _reason(error)
+        kind = MisuseError if "Master URL" in reason else FailureError
+        raise kind(
+            f"Spark could not start a session {named}: {reason}; check the master, and the settings of Spark"
+            " (spark-submit --conf, or PYSPARK_SUBMIT_ARGS)"
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    r"""The cause of an error of Spark: the last line that names an exception, or else the first.
+
+    >>> print(_reason(ValueError("An error occurred.\n: a.SparkException: no room\n\tat a.B(C.scala:1)")))
+    a.SparkException: no room
+    """
+    lines = [line.strip() for line in str(error).splitlines() if line.strip() and not line.lstrip().startswith("at ")]
+    reason = next((line for line in reversed(lines) if "Error" in line or "Exception" in line), [*lines, ""][0])
+    return reason.removeprefix("Caused by:").lstrip(": ")[:300] or type(error).__name__
 
 
 @contextmanager
@@ -168,36 +203,77 @@ def spark_pool(master: str | None, workers: int) -> Iterator[SparkPool]:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("pagekin")
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ  # then spark-submit decides how much is reported
-    for name, value in (_SETTINGS if submitted else _SETTINGS | _QUIET).items():
+    settings = _SETTINGS if submitted else _SETTINGS | _QUIET | _log_settings()
+    if folder := os.environ.get("NUMBA_CACHE_DIR"):  # a command has compiled what it needs into it
+        settings = settings | {"spark.executorEnv.NUMBA_CACHE_DIR": folder}
+    for name, value in settings.items():
         builder = builder.config(name, value)
     if master is not None:
         builder = builder.master(master)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of pyspark, of pandas
-        try:
-            with _reporting_failures():
-                session = builder.getOrCreate()
-        except RuntimeError as error:
-            raise FailureError(f"Spark does not start: {error}") from error
+        with _reporting_start(master):
+            session = builder.getOrCreate()
+            if session.sparkContext._jsc.sc().isStopped():
+                raise RuntimeError("it has ended at once, as it does if the master does not answer")
         try:
             yield SparkPool(workers, session=session)
         finally:
             session.stop()
 
 
+def _log_settings() -> dict[str, str]:
+    """Let Spark report errors only, unless its own folder of settings says something else.
+
+    Options of the user, such as another `-Dlog4j2.configurationFile`, come after the default options, and count.
+    """
+    from pyspark.find_spark_home import _find_spark_home
+
+    folder = Path(os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home(), "conf"))
+    if any(file.suffix != ".template" for file in folder.glob("log4j2.*")):
+        return {}
+    file = (Path(__file__).parent / "log4j2.properties").as_uri()
+    return {"spark.driver.defaultJavaOptions": f"-Dlog4j2.configurationFile={file}"}
+
+
 def _need_java() -> None:
-    home = os.environ.get("JAVA_HOME")
-    if java_path() is None:
-        where = f"in JAVA_HOME, {home}" if home else "in the PATH"
+    """Raise MisuseError, which says what to install, unless there is a Java that Spark can use."""
+    home, java = os.environ.get("JAVA_HOME"), java_path()
+    if java is None:
+        found = f"there is no `java` {f'in JAVA_HOME, {home}' if home else 'in the PATH'}"
+    else:
+        found = _fault_of(java)
+    if found:
         raise MisuseError(
-            f"--engine spark needs Java 17 or later, and there is no `java` {where}; install one"
-            " (on Debian: apt-get install openjdk-17-jre-headless), or set JAVA_HOME"
+            f"--engine spark needs Java {_JAVA} or later, and {found}; install one"
+            f" (on Debian: apt-get install openjdk-{_JAVA}-jre-headless), or set JAVA_HOME"
         )
 
 
+@cache
+def _fault_of(java: str) -> str:
+    """Why Spark cannot use this command, or an empty string."""
+    try:
+        done = subprocess.run([java, "-version"], capture_output=True, timeout=_SECONDS_TO_ANSWER, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{java} does not run ({error})"
+    said = (done.stderr + done.stdout).decode("utf-8", "replace")
+    version = re.search(r'version "(?:1\.)?(\d+)', said)  # of Java 8, it is "1.8.0"
+    if done.returncode or version is None:
+        return f"{java} does not run ({[*said.splitlines(), 'it says nothing'][0]})"
+    return f"{java} is Java {version[1]}" if int(version[1]) < _JAVA else ""
+
+
 def _check_master(master: str | None) -> None:
-    """Raise MisuseError if the master is no URL of Spark, or is a standalone one to which there is no connection."""
-    if master is None or master.startswith(("local", "yarn", "k8s://")):
+    """Raise MisuseError if the master is malformed, FailureError if it is a standalone one that does not answer."""
+    if master is None or _LOCAL.fullmatch(master) or master.startswith("k8s://"):
+        return
+    if master == "yarn":
+        if not (os.environ.get("HADOOP_CONF_DIR") or os.environ.get("YARN_CONF_DIR")):
+            raise MisuseError(
+                "--master yarn needs the configuration of the cluster, and neither HADOOP_CONF_DIR nor YARN_CONF_DIR is"
+                " set; set one of them to its folder"
+            )
         return
     if not master.startswith("spark://"):
         raise MisuseError(
@@ -207,8 +283,24 @@ def _check_master(master: str | None) -> None:
     for each in master.removeprefix("spark://").split(","):
         try:
             address = urlsplit(f"//{each}")
-            socket.create_connection((address.hostname, address.port or 7077), _SECONDS_TO_ANSWER).close()
+            if not address.hostname:
+                raise ValueError("it names no host")
+            _ask_master(address.hostname, address.port or 7077)
             return
         except (OSError, ValueError) as error:
             failures.append(f"{each}: {error}")
     raise FailureError(f"no master of Spark answers at {master} ({'; '.join(failures)}); start it, or name another one")
+
+
+def _ask_master(host: str, port: int) -> None:
+    """Raise OSError if nothing answers: Spark would wait for a minute, and not say why it ends.
+
+    The question is a StreamRequest of Spark's network protocol for a stream that there is not. A master says so; one
+    that wants another protocol, such as TLS, closes the connection. Both are answers.
+    """
+    name = b"/files/pagekin"
+    question = b"\x06" + len(name).to_bytes(4, "big") + name
+    with socket.create_connection((host, port), _SECONDS_TO_ANSWER) as connection:
+        connection.sendall((8 + len(question)).to_bytes(8, "big") + question)
+        with suppress(ConnectionError):
+            connection.recv(1)

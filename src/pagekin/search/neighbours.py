@@ -27,7 +27,7 @@ from pagekin.store.pieces import ColumnFiles
 from pagekin.store.stage_files import Stages
 
 LISTED = 20  # neighbours of each page
-_MOST_PAGES = 200_000  # in a larger collection lists are empty: finding them would take longer than the rest of a build
+MOST_PAGES = 200_000  # in a larger collection lists are empty: finding them would take longer than the rest of a build
 SHOWN = 3  # shared neighbours that explain a similarity
 
 
@@ -105,7 +105,7 @@ def write_neighbours(folder: Path, store: NodeStore, new_blend: Callable[[], Ble
     Pages without words get none, since neighbours count on long pages.
     """
     pages = len(store.nodes) - 1
-    if pages > _MOST_PAGES:
+    if pages > MOST_PAGES:
         write_columns(folder, {NEIGHBOURS_FILE: np.empty((pages, 0), value_type(pages))})
         return
     column = ColumnFiles(NEIGHBOURS_FILE, np.dtype(value_type(pages)).str, (LISTED,), (0, pages))

@@ -1,10 +1,11 @@
 """Folders of HTML or Markdown and single pages: each file is a page, and its URL is made from its path.
 
 A folder with more Markdown than HTML is a folder of notes. In others, such as built sites, Markdown is what pages were
-made from.
+made from. A folder with Parquet files and neither HTML nor Markdown is a table of pages, as Spark writes it.
 """
 
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from pagekin.sources.notes import NoteNames, note_capture, note_tags
 from pagekin.urls import file_url
 
 MARKDOWN_BESIDE_HTML = "Markdown in a folder that has as much HTML"
+_SPARKS_OWN = re.compile(r"(^|/)[._]")  # a file or folder that Spark does not read
 _NO_PAGES = frozenset((".git", ".hg", ".svn", ".obsidian", ".trash"))  # folders of programs
 
 
@@ -61,6 +63,27 @@ class FolderSource:
     @property
     def has_pages(self) -> bool:
         return any(map(self._is_page, self._files))
+
+    def take_parquet(self) -> list[tuple[Path, str]]:
+        """Take the Parquet files out of a folder without pages: each path, and its name as a source.
+
+        What Spark writes beside them, such as `_SUCCESS` and checksums, and does not read, is left out as well.
+        """
+        if self.has_pages:
+            return []
+        paths = [(file, _shown(relative)) for file, relative in self.relative_paths()]
+        read = [(file, shown) for file, shown in paths if not _SPARKS_OWN.search(shown)]
+        taken = [
+            (Path(file.path), f"{self.name}/{shown}") for file, shown in read if shown.lower().endswith(".parquet")
+        ]
+        if taken:
+            self._files = [file for file, shown in read if not shown.lower().endswith(".parquet")]
+        return taken
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to read or to count."""
+        return not self._files and not self._unread
 
     def suffixes(self) -> Counter[str]:
         """The number of files by suffix."""

@@ -114,10 +114,10 @@ def open_sources(paths: Sequence[Path], base_urls: Sequence[str], settings: Read
     bases = dict(zip(based, _bases(based, base_urls), strict=True))
     sources: dict[str, tuple[Path, Source]] = {}
     for path in paths:
-        source = _open(path, bases.get(path, ""), settings)
-        other, _ = sources.setdefault(source.name, (path, source))
-        if sources[source.name][1] is not source:
-            raise MisuseError(f"{other} and {path} have the same name; rename one, or name a folder that has both")
+        for source in _open(path, bases.get(path, ""), settings):
+            other, _ = sources.setdefault(source.name, (path, source))
+            if sources[source.name][1] is not source:
+                raise MisuseError(f"{other} and {path} have the same name; rename one, or name a folder that has both")
     return SourceSet(tuple(sources[name][1] for name in sorted(sources)), settings)
 
 
@@ -172,9 +172,20 @@ def _checked_base(url: str) -> str:
     return canonical.partition("?")[0].removesuffix("/") + "/"
 
 
-def _open(path: Path, base: str, settings: ReadingSettings) -> Source:
-    if path.is_dir():
-        return FolderSource(path, base, settings.follow_links)
+def _open(path: Path, base: str, settings: ReadingSettings) -> Iterator[Source]:
+    """The source of a path; of a folder as Spark writes it, each Parquet file, and the folder if it has other files."""
+    if not path.is_dir():
+        yield _open_file(path, base, settings)
+        return
+    folder = FolderSource(path, base, settings.follow_links)
+    tables = folder.take_parquet()
+    for file, name in tables:
+        yield ParquetSource(file, settings, name)
+    if not tables or not folder.is_empty:
+        yield folder
+
+
+def _open_file(path: Path, base: str, settings: ReadingSettings) -> Source:
     if base:
         return PageFile(path, base)
     if path.name.lower().endswith(WARC_SUFFIXES):

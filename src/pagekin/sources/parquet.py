@@ -13,11 +13,11 @@ _ROWS = 64  # at a time; a page may have megabytes
 
 
 class ParquetSource(FileSource):
-    """The pages of a Parquet file."""
+    """The pages of a Parquet file; the name of a file of a folder begins with that of the folder."""
 
-    def __init__(self, path: Path, settings: ReadingSettings) -> None:
+    def __init__(self, path: Path, settings: ReadingSettings, name: str = "") -> None:
         need("pyarrow.parquet", what=f"{path.name}, a Parquet file,", extra="parquet")
-        super().__init__(path, settings)
+        super().__init__(path, settings, name)
 
     def read(self) -> Iterator[SourceItem]:
         number = 0

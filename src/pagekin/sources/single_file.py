@@ -10,9 +10,9 @@ from pagekin.model.capture import Origin, ReadingSettings, Skip, SourceItem, Unc
 class FileSource(ABC):
     """One file with many pages. It is read as a whole, or not at all if it has not changed."""
 
-    def __init__(self, path: Path, settings: ReadingSettings) -> None:
+    def __init__(self, path: Path, settings: ReadingSettings, name: str = "") -> None:
         self.path = path
-        self.name = path.name
+        self.name = name or path.name
         self.size = path.stat().st_size
         self.settings = settings
         self.whole = Origin(self.name, 0, self.size, path.stat().st_mtime_ns)
