@@ -313,7 +313,7 @@ def estimates(result: dict[str, Any]) -> str:
 
 
 def _seconds(work: dict[str, float], pages: int) -> float:
-    """The work of all stages that an index of so many pages has: a large one has no neighbours.
+    """The work of all stages of an index with this number of pages. A large index has no neighbours.
 
     >>> _seconds({"reading": 2.0, "neighbours": 1.0}, 200_000), _seconds({"reading": 2.0, "neighbours": 1.0}, 10**6)
     (3.0, 2.0)

@@ -74,7 +74,7 @@ class CountedPieces(Pieces, Protocol):
     """Pieces that are kept elsewhere, with their terms counted."""
 
     def frequencies(self, words: int, terms: int) -> tuple[Int64s, Int64s]:
-        """The number of pages with each of so many words, and of bags with each of so many terms."""
+        """The numbers of pages with each of the first `words` words, and of bags with each of the first `terms`."""
         ...
 
 

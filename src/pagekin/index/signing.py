@@ -107,7 +107,7 @@ def _invert(signed: Signed, coordinates: range) -> dict[str, Array]:
 
 
 def write_inverted(folder: Path, store: Store, min_in_links: int, stages: Stages) -> None:
-    """Write the inverted index over the signatures of nodes with so many in-links, by groups of coordinates."""
+    """Write the inverted index over the signatures of nodes with at least `min_in_links`, by groups of coordinates."""
     signatures, files = open_signatures(folder), [folder / "signatures.npy"]
     count, length = signatures.shape
     linked = Linked(folder.absolute(), store, min_in_links)
