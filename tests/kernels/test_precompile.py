@@ -72,7 +72,7 @@ precompile.prepare("show", print)
 
 
 def run_with_changed_machine_code(command: list[str], change: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command with machine code of which something is different."""
+    """Run a command with other machine code than the tree has."""
     (folder / "sitecustomize.py").write_text(CHANGED.format(file=machine.__file__, change=change))
     environment = {"PYTHONPATH": os.pathsep.join([str(folder), *sys.path]), "NUMBA_CACHE_DIR": str(folder / "cache")}
     return subprocess.run(command, cwd=folder, env=os.environ | environment, capture_output=True, text=True)

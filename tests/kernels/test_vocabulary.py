@@ -94,7 +94,7 @@ def test_strings_that_are_found_in_order_are_those_of_the_reference(
 def test_places_of_strings_in_ranges_in_order_are_those_of_the_reference(
     one: list[bytes], other: list[bytes], data: st.DataObject
 ) -> None:
-    """Two ranges, one after the other, each of which is in order."""
+    """Merge two consecutive ranges, each in order."""
     ranges = [(0, len(one)), (len(one), len(one) + len(other))]
     ordered = sorted(one) + sorted(other)
     strings = data.draw(st.lists(STRING | st.sampled_from([*ordered, b""])))
