@@ -49,7 +49,7 @@ def foldings(sample_index: Path) -> dict[str, Folding]:
 
 
 def cut_all(folding: Folding, batches: list[range], links: int) -> list[Fragments]:
-    """The fragments of all batches; links travel to them from ranges of so many, the last range first."""
+    """The fragments of all batches. Links travel to them in ranges, the last range first."""
     parts: list[list[OwnLinks]] = [[] for _ in batches]
     for first in reversed(range(0, len(folding.citations.link_page), links)):
         for number, found in cut_links(folding, batches, range(first, first + links)):
